@@ -32,35 +32,26 @@ CREATE VIEW guarded.registry_view AS
   SELECT age / 10 AS decade, left(zip, 2) AS area, sex, diagnosis FROM guarded.registry;
 GRANT SELECT ON ALL TABLES IN SCHEMA guarded TO sweep_guard_hostile;
 
--- Makes the rows of a round. If differs, one person's row is not the same as otherwise, or is not there.
+-- Makes the rows of a round. If differs, the rows of one person are not the same as otherwise, or are not there.
 CREATE PROCEDURE guarded.fill(round int, differs boolean DEFAULT false) LANGUAGE plpgsql AS $$
 DECLARE
   name text;
   people int;
-  chosen_table text;
-  chosen_row int;
+  chosen int;
   change int;
   row guarded.ward;
-  other guarded.ward;
 BEGIN
   PERFORM setseed(round % 100003 / 100003.0);
-  chosen_table := (ARRAY['ward', 'clinic', 'registry'])[1 + floor(random() * 3)];
-  chosen_row := 1 + floor(random() * 12);
-  change := floor(random() * 8);
+  chosen := 1 + floor(random() * 12);
+  change := floor(random() * 10);
   FOREACH name IN ARRAY ARRAY['ward', 'clinic', 'registry'] LOOP
     EXECUTE format('TRUNCATE guarded.%I', name);
     people := 12 + floor(random() * 29);
     FOR i IN 1..people LOOP
       row := guarded.somebody(i);
-      other := guarded.somebody(i);
-      IF differs AND name = chosen_table AND i = chosen_row THEN
+      IF differs AND i = chosen THEN
         CONTINUE WHEN change = 0;
-        row.age := CASE WHEN change IN (1, 7) THEN other.age ELSE row.age END;
-        row.zip := CASE WHEN change IN (2, 7) THEN other.zip ELSE row.zip END;
-        row.sex := CASE WHEN change IN (3, 7) THEN other.sex ELSE row.sex END;
-        row.weight := CASE WHEN change IN (4, 7) THEN other.weight ELSE row.weight END;
-        row.diagnosis := CASE WHEN change IN (5, 7) THEN other.diagnosis ELSE row.diagnosis END;
-        row.severity := CASE WHEN change IN (6, 7) THEN other.severity ELSE row.severity END;
+        row := guarded.changed(row, change);
       END IF;
       EXECUTE format('INSERT INTO guarded.%I SELECT ($1).*', name) USING row;
     END LOOP;
@@ -74,6 +65,18 @@ CREATE FUNCTION guarded.somebody(i int) RETURNS guarded.ward LANGUAGE sql VOLATI
          (ARRAY['f', 'm'])[1 + floor(random() * 2)], (ARRAY[60, 70.0, 70.00, 80.5])[1 + floor(random() * 4)],
          date '2024-01-01' + 100 * floor(random() * 4)::int,
          (ARRAY['flu', 'hiv', 'ulcer', 'asthma', 'cold', NULL])[1 + floor(random() * 6)], (1 + floor(random() * 4))::int
+$$;
+-- From 7 on, all columns change that are not identifiers.
+CREATE FUNCTION guarded.changed(p guarded.ward, change int) RETURNS guarded.ward LANGUAGE sql IMMUTABLE AS $$
+  SELECT p.id, p.person,
+         CASE WHEN change IN (1, 7, 8, 9) THEN 70 - p.age ELSE p.age END,
+         CASE WHEN change IN (2, 7, 8, 9) THEN translate(p.zip, '123', '231') ELSE p.zip END,
+         CASE WHEN change IN (3, 7, 8, 9) THEN translate(p.sex, 'fm', 'mf') ELSE p.sex END,
+         CASE WHEN change IN (4, 7, 8, 9) THEN 140.5 - p.weight ELSE p.weight END,
+         p.admitted,
+         CASE WHEN change IN (5, 7, 8, 9)
+              THEN CASE p.diagnosis WHEN 'hiv' THEN 'flu' WHEN 'flu' THEN NULL ELSE 'hiv' END ELSE p.diagnosis END,
+         CASE WHEN change IN (6, 7, 8, 9) THEN 5 - p.severity ELSE p.severity END
 $$;
 RESET ROLE;
 

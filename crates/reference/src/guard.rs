@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 pub type Value = Option<Vec<u8>>;
 
 /// Row that has left, as far as it is about one person.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Row {
     /// Number of the person.
     pub person: u32,
@@ -82,9 +82,19 @@ pub fn largest_share(rows: &[Row]) -> f64 {
         for row in rows {
             let is_alike = |other: &&Row| columns.iter().all(|&c| other.known[c] == row.known[c]);
             let group: Vec<&Row> = rows.iter().filter(is_alike).collect();
-            for (column, value) in row.sensitive.iter().enumerate().filter(|(_, value)| value.is_some()) {
+            for (column, value) in row
+                .sensitive
+                .iter()
+                .enumerate()
+                .filter(|(_, value)| value.is_some())
+            {
                 let having = |has: &dyn Fn(&Value) -> bool| {
-                    people(group.iter().copied().filter(|other| has(&other.sensitive[column])))
+                    people(
+                        group
+                            .iter()
+                            .copied()
+                            .filter(|other| has(&other.sensitive[column])),
+                    )
                 };
                 let share = having(&|other| other == value) as f64 / having(&|other| other.is_some()) as f64;
                 largest = largest.max(share);
@@ -132,7 +142,10 @@ mod tests {
     fn one_of_two_known_columns_may_be_enough() {
         let table = rows(&[(1, "acX"), (2, "acX"), (3, "bcY"), (4, "bcX")]);
         assert_eq!(largest_share(&table), 1.0);
-        assert_eq!(largest_share(&rows(&[(1, "X"), (2, "X"), (3, "X"), (4, "Y")])), 0.75);
+        assert_eq!(
+            largest_share(&rows(&[(1, "X"), (2, "X"), (3, "X"), (4, "Y")])),
+            0.75
+        );
     }
 
     #[test]

@@ -23,7 +23,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const ROLE: &str = "sweep_guard_hostile";
 /// Number of cases between changes of the rows.
 const ROUND: u64 = 20;
-/// Number of times that an attempt is repeated to see whether a difference stays.
+/// Number of times that an attempt is repeated if a difference was seen.
 const REPETITIONS: usize = 3;
 
 /// Row counters that the role can read, and the time.
@@ -81,9 +81,7 @@ struct Side {
 impl Side {
     fn open(database: &str, superuser: &str) -> Result<Side, String> {
         let mut superuser = Client::connect_to(database, superuser, "")?;
-        let log_columns = ask(&mut superuser, LOG_COLUMNS)?
-            .swap_remove(0)
-            .swap_remove(0);
+        let log_columns = ask(&mut superuser, LOG_COLUMNS)?.swap_remove(0).swap_remove(0);
         Ok(Side {
             database: database.to_owned(),
             superuser,
@@ -95,7 +93,11 @@ impl Side {
     /// Makes the rows of a round.
     fn fill(&mut self, call: &str) -> Result<(), String> {
         ask(&mut self.superuser, call)?;
-        ask(&mut self.superuser, "SELECT pg_catalog.pg_stat_force_next_flush()").map(drop)
+        ask(
+            &mut self.superuser,
+            "SELECT pg_catalog.pg_stat_force_next_flush()",
+        )
+        .map(drop)
     }
 
     fn counters(&mut self) -> Result<(String, BTreeMap<String, i64>), String> {
@@ -113,6 +115,20 @@ impl Side {
         Ok((time, counters))
     }
 
+    /// Ends what an attempt has left behind: a transaction, settings, prepared statements, locks.
+    fn discard(&mut self) -> Result<(), String> {
+        ask(&mut self.hostile, "ROLLBACK")?;
+        ask(&mut self.hostile, "DISCARD ALL").map(drop)
+    }
+
+    /// Returns by how much the counters grow if there is no attempt. That depends on the catalogue, in which
+    /// ANALYZE and exports have left rows behind.
+    fn idle(&mut self) -> Result<BTreeMap<String, i64>, String> {
+        let (_, before) = self.counters()?;
+        self.discard()?;
+        Ok(growth(&before, self.counters()?.1))
+    }
+
     /// Makes an attempt.
     fn observe(&mut self, attempt: &Attempt) -> Result<Seen, String> {
         let (time, before) = self.counters()?;
@@ -125,13 +141,8 @@ impl Side {
             self.hostile = Client::connect_to(&self.database, ROLE, "")?;
             heard.messages.push("the connection was lost".to_owned());
         }
-        // What the attempt has left behind: a transaction, settings, prepared statements, locks.
-        ask(&mut self.hostile, "ROLLBACK")?;
-        ask(&mut self.hostile, "DISCARD ALL")?;
-        let (_, mut counters) = self.counters()?;
-        for (name, value) in &mut counters {
-            *value -= before.get(name).unwrap_or(&0);
-        }
+        self.discard()?;
+        let counters = growth(&before, self.counters()?.1);
         let log = ask(
             &mut self.hostile,
             &format!(
@@ -190,7 +201,11 @@ impl Side {
             ask(&mut self.superuser, &attempt.settings)?;
         }
         for branch in 0..query.branches.len() {
-            let copy = format!("COPY ({}) TO STDOUT {}", query.truth(branch), attempt.format.option());
+            let copy = format!(
+                "COPY ({}) TO STDOUT {}",
+                query.truth(branch),
+                attempt.format.option()
+            );
             match self.superuser.query(&copy) {
                 Ok(_) => branches.push(attempt.format.rows(&self.superuser.heard.copied)?),
                 // The generator is wrong.
@@ -209,12 +224,41 @@ fn ask(client: &mut Client, sql: &str) -> Result<Rows, String> {
     client.query(sql).map_err(|trouble| format!("{sql}: {trouble}"))
 }
 
+/// Returns by how much counters have grown.
+fn growth(before: &BTreeMap<String, i64>, mut after: BTreeMap<String, i64>) -> BTreeMap<String, i64> {
+    for (name, value) in &mut after {
+        *value -= before.get(name).unwrap_or(&0);
+    }
+    after
+}
+
+/// Repeats an attempt in which a difference was seen. Returns what was seen in the two databases, with the
+/// counters less what they grow by without an attempt.
+fn repeat(mut sides: [&mut Side; 2], attempt: &Attempt) -> Result<[Vec<Seen>; 2], String> {
+    let mut seen = [Vec::new(), Vec::new()];
+    for _ in 0..REPETITIONS {
+        for (side, seen) in sides.iter_mut().zip(&mut seen) {
+            let idle = side.idle()?;
+            let mut now = side.observe(attempt)?;
+            now.counters = growth(&idle, now.counters);
+            seen.push(now);
+        }
+    }
+    Ok(seen)
+}
+
 fn outcome(attempt: &Attempt, answer: &Result<Rows, Trouble>) -> Outcome {
     match answer {
-        Ok(rows) if attempt.way == Way::DryRun && rows.iter().any(|row| row[0] != "safe") => Outcome::Measured,
+        Ok(rows) if attempt.way == Way::DryRun && rows.iter().any(|row| row[0] != "safe") => {
+            Outcome::Measured
+        }
         Ok(_) => Outcome::Allowed,
         Err(Trouble::Server(error)) if error.code == "42501" => {
-            let of_shape = ["is not allowed in an export", "cannot be judged", "by COPY TO only"];
+            let of_shape = [
+                "is not allowed in an export",
+                "cannot be judged",
+                "by COPY TO only",
+            ];
             match of_shape.iter().any(|words| error.message.contains(words)) {
                 true => Outcome::Shape,
                 false => Outcome::Measured,
@@ -224,25 +268,25 @@ fn outcome(attempt: &Attempt, answer: &Result<Rows, Trouble>) -> Outcome {
     }
 }
 
+/// Returns whether the verdict and the rows that left are the same.
+fn is_alike(one: &Seen, two: &Seen) -> bool {
+    (one.outcome == Outcome::Allowed) == (two.outcome == Outcome::Allowed) && one.released == two.released
+}
+
 /// Returns what differs although verdict and rows are the same: its kind and a description. What was seen at the
-/// same place in both lists was seen in the two databases.
-fn difference(one: &[Seen], two: &[Seen]) -> Option<(String, String)> {
-    let mut pairs = one.iter().zip(two);
-    let is_alike = |one: &Seen, two: &Seen| {
-        (one.outcome == Outcome::Allowed) == (two.outcome == Outcome::Allowed) && one.released == two.released
-    };
-    if pairs.any(|(one, two)| !is_alike(one, two)) {
+/// same place in both lists was seen in the two databases. A difference that does not stay is chance.
+fn difference(one: &[Seen], two: &[Seen]) -> Option<(&'static str, String)> {
+    if one.iter().zip(two).any(|(one, two)| !is_alike(one, two)) {
         return None;
     }
     let always = |differ: fn(&Seen, &Seen) -> bool| one.iter().zip(two).all(|(one, two)| differ(one, two));
     if always(|one, two| one.said != two.said) {
         let text = format!("{} became {}", one[0].said.join("; "), two[0].said.join("; "));
-        return Some(("what is said".to_owned(), text));
+        return Some(("what is said", text));
     }
     if always(|one, two| one.log != two.log) {
-        return Some(("the log".to_owned(), format!("{:?} became {:?}", one[0].log, two[0].log)));
+        return Some(("the log", format!("{:?} became {:?}", one[0].log, two[0].log)));
     }
-    // Caches and dead rows in the catalogue change counters too, but not in one database alone.
     let values = |seen: &[Seen], name: &String| -> BTreeSet<i64> {
         seen.iter()
             .filter_map(|seen| seen.counters.get(name).copied())
@@ -252,7 +296,7 @@ fn difference(one: &[Seen], two: &[Seen]) -> Option<(String, String)> {
     let mut differing = names.filter(|name| values(one, name).is_disjoint(&values(two, name)));
     differing.next().map(|name| {
         let text = format!("{name}: {:?} became {:?}", values(one, name), values(two, name));
-        ("a counter".to_owned(), text)
+        ("a counter", text)
     })
 }
 
@@ -262,7 +306,7 @@ struct Counts {
     /// Attempts by outcome, and those of them that were honest.
     outcomes: BTreeMap<Outcome, (u64, u64)>,
     /// Pairs of the same verdict and the same rows.
-    compared: u64,
+    alike: u64,
     honest: u64,
     /// Honest attempts that the definition calls safe.
     honest_safe: u64,
@@ -299,19 +343,17 @@ pub fn sweep(plan: &Plan, superuser: &str) -> Result<bool, String> {
             let settings = format!("{fill}; SET SESSION AUTHORIZATION {ROLE};{settings}");
             report.fail(case, attempt.form, &settings, &attempt.statement, kind, problem);
         };
-        let mut seen = [vec![one.observe(&attempt)?], vec![two.observe(&attempt)?]];
-        counts.compared += u64::from(
-            seen[0][0].released == seen[1][0].released && seen[0][0].outcome == seen[1][0].outcome,
-        );
-        while difference(&seen[0], &seen[1]).is_some() && seen[0].len() < REPETITIONS {
-            seen[0].push(one.observe(&attempt)?);
-            seen[1].push(two.observe(&attempt)?);
+        let seen = [one.observe(&attempt)?, two.observe(&attempt)?];
+        let is_alike = is_alike(&seen[0], &seen[1]);
+        counts.alike += u64::from(is_alike);
+        if is_alike && difference(&seen[..1], &seen[1..]).is_some() {
+            let [seen_one, seen_two] = repeat([&mut one, &mut two], &attempt)?;
+            if let Some((kind, text)) = difference(&seen_one, &seen_two) {
+                let problem = format!("{kind} shows which of two tables it was: {text}");
+                fail(&fill[1], kind, &problem);
+            }
         }
-        if let Some((kind, text)) = difference(&seen[0], &seen[1]) {
-            let problem = format!("{kind} shows which of two tables it was: {text}");
-            fail(&fill[1], &kind, &problem);
-        }
-        for (side, seen, fill) in [(&mut one, &seen[0][0], &fill[0]), (&mut two, &seen[1][0], &fill[1])] {
+        for (side, seen, fill) in [(&mut one, &seen[0], &fill[0]), (&mut two, &seen[1], &fill[1])] {
             if let Some((kind, problem)) = judge(side, &attempt, seen, &mut counts)? {
                 fail(fill, &kind, &problem);
             }
@@ -334,7 +376,12 @@ fn judge(
     let is_released = seen.outcome == Outcome::Allowed && attempt.way != Way::DryRun;
     if let Some(why) = attempt.outside {
         let is_allowed = seen.outcome == Outcome::Allowed;
-        return Ok(is_allowed.then(|| (why.to_owned(), format!("allowed, although no export may contain {why}"))));
+        return Ok(is_allowed.then(|| {
+            (
+                why.to_owned(),
+                format!("allowed, although no export may contain {why}"),
+            )
+        }));
     }
     let Some(truth) = side.truth(attempt)? else {
         return Ok(None);
@@ -349,7 +396,11 @@ fn judge(
         if expected != seen.released {
             // Which rows a LIMIT leaves is up to the plan.
             return Ok((!query.is_cut()).then(|| {
-                let problem = format!("{} rows left, {} were asked for", seen.released.len(), expected.len());
+                let problem = format!(
+                    "{} rows left, {} were asked for",
+                    seen.released.len(),
+                    expected.len()
+                );
                 ("other rows".to_owned(), problem)
             }));
         }
@@ -369,7 +420,8 @@ fn judge(
         Objection::Class(_) => "a class of too few people",
         Objection::Share(_) => "a sensitive value",
     };
-    Ok((seen.outcome == Outcome::Allowed).then(|| (kind.to_owned(), format!("allowed, although {objection:?}"))))
+    Ok((seen.outcome == Outcome::Allowed)
+        .then(|| (kind.to_owned(), format!("allowed, although {objection:?}"))))
 }
 
 /// Prints the closing lines, and returns whether nothing failed.
@@ -380,7 +432,7 @@ fn close(report: &Report, counts: &Counts) -> bool {
         "{} attempts, of which {} were alike in both databases; {allowed} allowed, {} refused by shape, {} refused by measure, {} errors; \
          {allowed_honest} of {} honest ones allowed, {} safe by the definition; stricter than the definition: {} of {}",
         counts.outcomes.values().map(|count| count.0).sum::<u64>(),
-        2 * counts.compared,
+        2 * counts.alike,
         count(Outcome::Shape).0,
         count(Outcome::Measured).0,
         count(Outcome::Error).0,
@@ -406,10 +458,7 @@ fn close(report: &Report, counts: &Counts) -> bool {
 fn make_sides(superuser: &str) -> Result<[Side; 2], String> {
     let database = variable("PGDATABASE")?;
     let other = format!("{database}_other");
-    ask(
-        &mut Client::connect(superuser, "")?,
-        include_str!("../guard.sql"),
-    )?;
+    ask(&mut Client::connect(superuser, "")?, include_str!("../guard.sql"))?;
     let mut client = Client::connect_to("postgres", superuser, "")?;
     let (one, two) = (quote_name(&database), quote_name(&other));
     ask(&mut client, &format!("CREATE DATABASE {two} TEMPLATE {one}"))?;

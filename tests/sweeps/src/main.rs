@@ -71,7 +71,8 @@ struct Options {
 }
 
 fn options() -> Result<Options, String> {
-    let usage = "usage: sweeps limits|cancel|random|plans|guard [--seed N] [--cases N | --seconds N] [--case N]";
+    let usage =
+        "usage: sweeps limits|cancel|random|plans|guard [--seed N] [--cases N | --seconds N] [--case N]";
     let mut arguments = std::env::args().skip(1);
     let sweep = arguments.next().ok_or(usage)?;
     let mut options = Options {

@@ -43,29 +43,77 @@ pub struct Attempt {
 /// Queries that are not exports of the language. `@` is a protected table, `#` another one.
 const FORMS: [(&str, &str); 52] = [
     ("an aggregate", "SELECT count(*) FROM @ WHERE zip = '1010'"),
-    ("an aggregate", "SELECT string_agg(diagnosis, ',' ORDER BY id) FROM @"),
+    (
+        "an aggregate",
+        "SELECT string_agg(diagnosis, ',' ORDER BY id) FROM @",
+    ),
     ("an aggregate", "SELECT mine.gather(diagnosis) FROM @"),
     ("GROUP BY", "SELECT zip, count(*) FROM @ GROUP BY zip"),
     ("GROUP BY", "SELECT sex FROM @ GROUP BY sex"),
     ("HAVING", "SELECT 1 FROM @ HAVING max(age) > 40"),
     ("DISTINCT", "SELECT DISTINCT zip FROM @"),
     ("DISTINCT ON", "SELECT DISTINCT ON (sex) sex, zip FROM @"),
-    ("a window function", "SELECT row_number() OVER (ORDER BY age) FROM @"),
-    ("a window function", "SELECT sex, lag(diagnosis) OVER (ORDER BY id) FROM @"),
-    ("a window function", "SELECT sex, count(*) OVER (PARTITION BY zip) FROM @"),
-    ("a window function", "SELECT c FROM (SELECT count(*) OVER (ROWS (SELECT age FROM @ WHERE id = 7) PRECEDING) AS c FROM @) q ORDER BY c DESC LIMIT 6"),
-    ("a sublink", "SELECT n FROM mine.numbers WHERE n IN (SELECT id + age FROM @)"),
-    ("a sublink", "SELECT sex, (SELECT max(diagnosis) FROM @ b WHERE b.zip = a.zip) FROM @ a"),
-    ("a sublink", "SELECT sex FROM @ a WHERE EXISTS (SELECT FROM # b WHERE b.person = a.person)"),
-    ("a sublink", "SELECT word FROM mine.words WHERE word = ANY (ARRAY(SELECT diagnosis FROM @))"),
+    (
+        "a window function",
+        "SELECT row_number() OVER (ORDER BY age) FROM @",
+    ),
+    (
+        "a window function",
+        "SELECT sex, lag(diagnosis) OVER (ORDER BY id) FROM @",
+    ),
+    (
+        "a window function",
+        "SELECT sex, count(*) OVER (PARTITION BY zip) FROM @",
+    ),
+    (
+        "a window function",
+        "SELECT c FROM (SELECT count(*) OVER (ROWS (SELECT age FROM @ WHERE id = 7) PRECEDING) AS c FROM @) q ORDER BY c DESC LIMIT 6",
+    ),
+    (
+        "a sublink",
+        "SELECT n FROM mine.numbers WHERE n IN (SELECT id + age FROM @)",
+    ),
+    (
+        "a sublink",
+        "SELECT sex, (SELECT max(diagnosis) FROM @ b WHERE b.zip = a.zip) FROM @ a",
+    ),
+    (
+        "a sublink",
+        "SELECT sex FROM @ a WHERE EXISTS (SELECT FROM # b WHERE b.person = a.person)",
+    ),
+    (
+        "a sublink",
+        "SELECT word FROM mine.words WHERE word = ANY (ARRAY(SELECT diagnosis FROM @))",
+    ),
     ("a sublink", "VALUES ((SELECT string_agg(zip, ',') FROM @))"),
-    ("a sublink", "SELECT oid FROM pg_catalog.pg_proc WHERE oid::int - 1200 IN (SELECT id FROM @)"),
-    ("LATERAL", "SELECT a.sex, l.diagnosis FROM @ a, LATERAL (SELECT diagnosis FROM # b WHERE b.zip = a.zip) l"),
-    ("LATERAL", "SELECT n.n FROM mine.numbers n, LATERAL (SELECT 1 FROM @ a WHERE a.id = n.n) l"),
-    ("a set-returning function", "SELECT sex, generate_series(1, severity) FROM @"),
-    ("a set-returning function", "SELECT sex FROM @, generate_series(1, age)"),
-    ("a set-returning function", "SELECT unnest(ARRAY[sex, diagnosis]) FROM @"),
-    ("a set-returning function", "SELECT a.sex FROM @ a, regexp_split_to_table(a.zip, '0') z"),
+    (
+        "a sublink",
+        "SELECT oid FROM pg_catalog.pg_proc WHERE oid::int - 1200 IN (SELECT id FROM @)",
+    ),
+    (
+        "LATERAL",
+        "SELECT a.sex, l.diagnosis FROM @ a, LATERAL (SELECT diagnosis FROM # b WHERE b.zip = a.zip) l",
+    ),
+    (
+        "LATERAL",
+        "SELECT n.n FROM mine.numbers n, LATERAL (SELECT 1 FROM @ a WHERE a.id = n.n) l",
+    ),
+    (
+        "a set-returning function",
+        "SELECT sex, generate_series(1, severity) FROM @",
+    ),
+    (
+        "a set-returning function",
+        "SELECT sex FROM @, generate_series(1, age)",
+    ),
+    (
+        "a set-returning function",
+        "SELECT unnest(ARRAY[sex, diagnosis]) FROM @",
+    ),
+    (
+        "a set-returning function",
+        "SELECT a.sex FROM @ a, regexp_split_to_table(a.zip, '0') z",
+    ),
     ("a system column", "SELECT ctid FROM @"),
     ("a system column", "SELECT sex, tableoid::regclass FROM @"),
     ("a system column", "SELECT xmin FROM @"),
@@ -74,26 +122,71 @@ const FORMS: [(&str, &str); 52] = [
     ("a whole row", "SELECT row_to_json(a) FROM @ a"),
     ("a whole row", "SELECT ROW(a.sex, a.zip) FROM @ a"),
     ("OFFSET", "SELECT zip FROM @ ORDER BY zip OFFSET 3"),
-    ("a computed LIMIT", "SELECT 'x' FROM @ LIMIT (SELECT age FROM @ WHERE id = 7)"),
-    ("FETCH WITH TIES", "SELECT sex FROM @ ORDER BY sex FETCH FIRST 1 ROW WITH TIES"),
+    (
+        "a computed LIMIT",
+        "SELECT 'x' FROM @ LIMIT (SELECT age FROM @ WHERE id = 7)",
+    ),
+    (
+        "FETCH WITH TIES",
+        "SELECT sex FROM @ ORDER BY sex FETCH FIRST 1 ROW WITH TIES",
+    ),
     ("TABLESAMPLE", "SELECT sex FROM @ TABLESAMPLE BERNOULLI (100)"),
     ("FOR UPDATE", "SELECT sex FROM @ FOR SHARE"),
-    ("a recursive CTE", "WITH RECURSIVE w(n, d) AS (SELECT 1, diagnosis FROM @ UNION ALL SELECT n + 1, d FROM w WHERE n < 3) SELECT d FROM w"),
-    ("a CTE that writes", "WITH w AS (INSERT INTO mine.bag SELECT zip, age FROM @ RETURNING code) SELECT code FROM w"),
+    (
+        "a recursive CTE",
+        "WITH RECURSIVE w(n, d) AS (SELECT 1, diagnosis FROM @ UNION ALL SELECT n + 1, d FROM w WHERE n < 3) SELECT d FROM w",
+    ),
+    (
+        "a CTE that writes",
+        "WITH w AS (INSERT INTO mine.bag SELECT zip, age FROM @ RETURNING code) SELECT code FROM w",
+    ),
     ("UNION", "SELECT zip FROM @ UNION SELECT zip FROM #"),
-    ("INTERSECT", "SELECT word FROM mine.words INTERSECT SELECT diagnosis FROM @"),
+    (
+        "INTERSECT",
+        "SELECT word FROM mine.words INTERSECT SELECT diagnosis FROM @",
+    ),
     ("EXCEPT", "SELECT word FROM mine.words EXCEPT SELECT zip FROM @"),
-    ("a full join", "SELECT n.n, a.sex FROM mine.numbers n FULL JOIN @ a ON a.id = n.n"),
+    (
+        "a full join",
+        "SELECT n.n, a.sex FROM mine.numbers n FULL JOIN @ a ON a.id = n.n",
+    ),
     ("a function of one's own", "SELECT mine.peek(n) FROM mine.numbers"),
-    ("a function of one's own", "SELECT sex FROM @ ORDER BY mine.tell(zip)"),
-    ("a function of one's own", "SELECT sex FROM @ WHERE mine.told(diagnosis, 'h')"),
-    ("a function of one's own", "SELECT a.sex FROM @ a JOIN mine.words w ON mine.told(a.zip, w.word)"),
-    ("an operator of one's own", "SELECT sex FROM @ WHERE zip OPERATOR(mine.>>>) '1010'"),
-    ("a function that runs SQL", "SELECT query_to_xml('SELECT zip FROM @', true, true, '')"),
-    ("a function that runs SQL", "SELECT table_to_xml('@'::regclass, true, true, '')"),
-    ("a function that runs SQL", "SELECT word FROM ts_stat('SELECT to_tsvector(diagnosis) FROM @')"),
-    ("a condition on an identifier", "SELECT sex FROM @ WHERE person IN ('p1', 'p2', 'p3')"),
-    ("a join by an identifier", "SELECT w.code, a.sex FROM @ a JOIN mine.words w ON w.word = a.person"),
+    (
+        "a function of one's own",
+        "SELECT sex FROM @ ORDER BY mine.tell(zip)",
+    ),
+    (
+        "a function of one's own",
+        "SELECT sex FROM @ WHERE mine.told(diagnosis, 'h')",
+    ),
+    (
+        "a function of one's own",
+        "SELECT a.sex FROM @ a JOIN mine.words w ON mine.told(a.zip, w.word)",
+    ),
+    (
+        "an operator of one's own",
+        "SELECT sex FROM @ WHERE zip OPERATOR(mine.>>>) '1010'",
+    ),
+    (
+        "a function that runs SQL",
+        "SELECT query_to_xml('SELECT zip FROM @', true, true, '')",
+    ),
+    (
+        "a function that runs SQL",
+        "SELECT table_to_xml('@'::regclass, true, true, '')",
+    ),
+    (
+        "a function that runs SQL",
+        "SELECT word FROM ts_stat('SELECT to_tsvector(diagnosis) FROM @')",
+    ),
+    (
+        "a condition on an identifier",
+        "SELECT sex FROM @ WHERE person IN ('p1', 'p2', 'p3')",
+    ),
+    (
+        "a join by an identifier",
+        "SELECT w.code, a.sex FROM @ a JOIN mine.words w ON w.word = a.person",
+    ),
 ];
 
 /// Statements other than exports, none of which may read an `only_by_copy` relation. `@` is a query.
@@ -101,12 +194,24 @@ const READERS: [(&str, &str); 9] = [
     ("SELECT", "@"),
     ("EXPLAIN", "EXPLAIN @"),
     ("EXPLAIN ANALYZE", "EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF) @"),
-    ("EXPLAIN COPY", "EXPLAIN CREATE TABLE mine.explained AS @"),
+    (
+        "EXPLAIN CREATE TABLE AS",
+        "EXPLAIN CREATE TABLE mine.explained AS @",
+    ),
     ("PREPARE", "PREPARE taken AS @; EXECUTE taken"),
     ("EXPLAIN EXECUTE", "PREPARE taken AS @; EXPLAIN EXECUTE taken"),
-    ("a cursor", "BEGIN; DECLARE taken CURSOR FOR @; FETCH ALL FROM taken; COMMIT"),
-    ("INSERT", "INSERT INTO mine.bag (word) SELECT CAST(q.* AS text) FROM (@) q RETURNING word"),
-    ("DO", "DO $do$ DECLARE r record; BEGIN FOR r IN @ LOOP RAISE NOTICE '%', r; END LOOP; END $do$"),
+    (
+        "a cursor",
+        "BEGIN; DECLARE taken CURSOR FOR @; FETCH ALL FROM taken; COMMIT",
+    ),
+    (
+        "INSERT",
+        "INSERT INTO mine.bag (word) SELECT CAST(q.* AS text) FROM (@) q RETURNING word",
+    ),
+    (
+        "DO",
+        "DO $do$ DECLARE r record; BEGIN FOR r IN @ LOOP RAISE NOTICE '%', r; END LOOP; END $do$",
+    ),
 ];
 
 /// Settings that show more than usual or lead to other plans.
@@ -194,7 +299,12 @@ impl Attempt {
     /// Returns an export or a dry run of a query.
     fn statement(rng: &mut Pcg64Mcg, query: &str) -> Attempt {
         let (form, way, format, statement) = match rng.random_range(0..10) {
-            0..4 => ("COPY", Way::Copy, Format::Text, format!("COPY ({query}) TO STDOUT")),
+            0..4 => (
+                "COPY",
+                Way::Copy,
+                Format::Text,
+                format!("COPY ({query}) TO STDOUT"),
+            ),
             4 => (
                 "COPY CSV",
                 Way::Copy,

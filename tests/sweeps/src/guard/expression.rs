@@ -119,7 +119,11 @@ const FUNCTIONS: [(Kind, Kind, &str); 42] = [
     (Kind::Text, Kind::Text, "replace(@, '1', '2')"),
     (Kind::Text, Kind::Text, "coalesce(@, 'none')"),
     (Kind::Text, Kind::Text, "nullif(@, 'hiv')"),
-    (Kind::Text, Kind::Text, "CASE @ WHEN 'hiv' THEN NULL WHEN 'flu' THEN 'hiv' ELSE @ END"),
+    (
+        Kind::Text,
+        Kind::Text,
+        "CASE @ WHEN 'hiv' THEN NULL WHEN 'flu' THEN 'hiv' ELSE @ END",
+    ),
     (
         Kind::Text,
         Kind::Text,
@@ -161,11 +165,17 @@ const FORBIDDEN: [(&str, &str); 18] = [
         "a warning",
     ),
     ("set_config('mine.x', @, false)", "a function that writes"),
-    ("(nextval('mine.counter') * length(@))::text", "a function that writes"),
+    (
+        "(nextval('mine.counter') * length(@))::text",
+        "a function that writes",
+    ),
     ("pg_notify('mine', @)::text", "a function that writes"),
     ("pg_advisory_lock(length(@))::text", "a function that writes"),
     ("(random() * length(@))::text", "a volatile function"),
-    ("query_to_xml('SELECT 1', true, true, @)::text", "a function that runs SQL"),
+    (
+        "query_to_xml('SELECT 1', true, true, @)::text",
+        "a function that runs SQL",
+    ),
     ("(@)::regclass::text", "a look-up of names"),
     (
         "has_table_privilege('guarded.ward', @)::text",
@@ -251,7 +261,10 @@ impl Writer<'_> {
         let (kind, sql) = match self.rng.random_range(0..5) {
             0 => (Kind::Text, format!("({a} || {b})")),
             1 => (Kind::Text, format!("coalesce({b}, {a})")),
-            2 => (other.kind, format!("CASE WHEN {condition} THEN {} END", other.sql)),
+            2 => (
+                other.kind,
+                format!("CASE WHEN {condition} THEN {} END", other.sql),
+            ),
             3 => (
                 Kind::Text,
                 format!("CASE WHEN {condition} THEN {b} ELSE {b} || 'x' END"),

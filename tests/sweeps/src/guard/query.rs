@@ -99,7 +99,12 @@ impl Query {
 
     /// Returns the query as it is exported.
     pub fn export(&self) -> String {
-        let with: Vec<&str> = self.branches.iter().flat_map(|b| &b.with).map(String::as_str).collect();
+        let with: Vec<&str> = self
+            .branches
+            .iter()
+            .flat_map(|b| &b.with)
+            .map(String::as_str)
+            .collect();
         let with = match with.is_empty() {
             true => String::new(),
             false => format!("WITH {} ", with.join(", ")),
@@ -203,7 +208,10 @@ impl Branch {
         if style < 6 {
             return self.view(rng, &stored, name, alias, keys);
         }
-        let mut writer = Writer { rng, columns: &stored };
+        let mut writer = Writer {
+            rng,
+            columns: &stored,
+        };
         let mut body = Vec::new();
         for place in 0..5 {
             let column = match mood {
@@ -254,8 +262,7 @@ impl Branch {
             false => ("guarded", "age / 10", "left(zip, 2)"),
         };
         for (name, place) in [("decade", 2), ("area", 3), ("sex", 4), ("diagnosis", 7)] {
-            self.columns
-                .push(stored[place].named(format!("{alias}.{name}")));
+            self.columns.push(stored[place].named(format!("{alias}.{name}")));
         }
         let body = format!("{decade} AS decade, {area} AS area, sex, diagnosis, {keys}");
         (
@@ -272,7 +279,12 @@ impl Branch {
 
     /// Joins the owner's list of regions.
     fn look_up(&mut self, rng: &mut Pcg64Mcg, number: u32) {
-        let zip = |column: &Expression| column.made_of.iter().any(|origin| COLUMNS[origin.column].0 == "zip");
+        let zip = |column: &Expression| {
+            column
+                .made_of
+                .iter()
+                .any(|origin| COLUMNS[origin.column].0 == "zip")
+        };
         let mut writer = self.writer(rng);
         let column = writer.column(|column| zip(column) && column.kind == Kind::Text);
         let mut column = writer.cast(&column, Kind::Text);
@@ -303,7 +315,14 @@ impl Branch {
             2 => ("mine.words", "=", "word", "code", Kind::Text, true),
             3 => ("mine.bag", "=", "word", "code", Kind::Text, false),
             4 => ("mine.numbers", "<", "n", "n", Kind::Int, false),
-            5 => ("pg_catalog.pg_type", "=", "oid::int - 16", "oid::int", Kind::Int, false),
+            5 => (
+                "pg_catalog.pg_type",
+                "=",
+                "oid::int - 16",
+                "oid::int",
+                Kind::Int,
+                false,
+            ),
             6 => return self.multiply(number),
             _ if self.instances.len() == 1 => return self.join_protected(rng, number),
             _ => return self.look_up(rng, number),

@@ -3,6 +3,7 @@
 use super::expression::{Expression, Role};
 use super::query::{Branch, policies};
 use reference::guard::{Objection, Row, Value, objection};
+use std::collections::BTreeSet;
 
 /// A format of COPY.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +36,9 @@ impl Format {
                     .collect())
             }
             Format::Csv => Ok(csv_rows(copied)),
-            Format::Binary => binary_rows(copied).ok_or_else(|| "COPY sent a broken binary format".to_owned()),
+            Format::Binary => {
+                binary_rows(copied).ok_or_else(|| "COPY sent a broken binary format".to_owned())
+            }
         }
     }
 }
@@ -97,8 +100,16 @@ fn binary_rows(copied: &[u8]) -> Option<Vec<Vec<Value>>> {
 pub fn branch_objection(branch: &Branch, truth: &[Vec<Value>]) -> Option<Objection> {
     let subjects = branch.instances.iter().map(|instance| instance.subject);
     for subject in 0..=subjects.max().unwrap_or(0) {
-        let rows: Vec<Row> = truth.iter().filter_map(|row| about(branch, subject, row)).collect();
-        let members = branch.instances.iter().filter(|instance| instance.subject == subject);
+        // People are counted, so copies of a row change nothing.
+        let rows: BTreeSet<Row> = truth
+            .iter()
+            .filter_map(|row| about(branch, subject, row))
+            .collect();
+        let rows: Vec<Row> = rows.into_iter().collect();
+        let members = branch
+            .instances
+            .iter()
+            .filter(|instance| instance.subject == subject);
         for policy in members.flat_map(|instance| policies(instance.table)) {
             if let Some(objection) = objection(&rows, &policy) {
                 return Some(objection);
@@ -126,7 +137,8 @@ fn about(branch: &Branch, subject: usize, row: &[Value]) -> Option<Row> {
             known.push(value.clone());
         }
         let origins = expression.made_of.iter();
-        for origin in origins.filter(|origin| origin.role() == Role::Sensitive && of_subject(origin.instance)) {
+        for origin in origins.filter(|origin| origin.role() == Role::Sensitive && of_subject(origin.instance))
+        {
             // A mixture hides nothing, and neither does an expression that makes a value NULL.
             let stored = keys + 3 * origin.instance + if origin.column == 7 { 1 } else { 2 };
             sensitive.push(row[stored].clone());
