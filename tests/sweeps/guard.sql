@@ -145,4 +145,6 @@ RESET ROLE;
 DO $$
 BEGIN
   EXECUTE format('ALTER DATABASE %I SET session_preload_libraries = ''pg_disclosure''', current_database());
+  -- Reading the log would be compiled each time.
+  EXECUTE format('ALTER DATABASE %I SET jit = off', current_database());
 END $$;

@@ -462,10 +462,10 @@ fn make_sides(superuser: &str) -> Result<[Side; 2], String> {
     let mut client = Client::connect_to("postgres", superuser, "")?;
     let (one, two) = (quote_name(&database), quote_name(&other));
     ask(&mut client, &format!("CREATE DATABASE {two} TEMPLATE {one}"))?;
-    ask(
-        &mut client,
-        &format!("ALTER DATABASE {two} SET session_preload_libraries = 'pg_disclosure'"),
-    )?;
+    // A copy has no settings.
+    for setting in ["session_preload_libraries = 'pg_disclosure'", "jit = off"] {
+        ask(&mut client, &format!("ALTER DATABASE {two} SET {setting}"))?;
+    }
     for name in [one, two] {
         // The guard has no part in the truth, so the superuser loads another library instead.
         let without = format!(

@@ -116,7 +116,7 @@ fn sweep() -> Result<bool, String> {
     let options = options()?;
     let superuser = client::variable("PGUSER")?;
     if options.sweep == "guard" {
-        return guard::sweep(&plan(&options, 700), &superuser);
+        return guard::sweep(&plan(&options, 600), &superuser);
     }
     let world = World::make(&mut Client::connect(&superuser, "")?)?;
     // Number of cases if no option says otherwise, as in `make test`.
