@@ -74,7 +74,7 @@ docs_files() {
 
 # The sweeps of tests/sweeps, and the program that runs one: build_sweeps makes it.
 # shellcheck disable=SC2034 # for those who source this
-SWEEPS=(limits cancel random plans)
+SWEEPS=(limits cancel random plans guard)
 build_sweeps() {
     (cd "$ROOT" && cargo build --quiet --locked --profile "$TEST_PROFILE" -p sweeps)
 }

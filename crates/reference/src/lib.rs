@@ -9,6 +9,7 @@
 pub mod attack;
 pub mod classes;
 pub mod cracks;
+pub mod guard;
 pub mod inference;
 pub mod matching;
 pub mod permutation;

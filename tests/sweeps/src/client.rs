@@ -57,6 +57,17 @@ impl fmt::Display for Trouble {
 /// Rows of all statements that were sent together, with NULL as an empty text.
 pub type Rows = Vec<Vec<String>>;
 
+/// Everything but rows that the server sent in answer to statements.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Heard {
+    /// Errors, notices and notifications, with all of their fields.
+    pub messages: Vec<String>,
+    /// Command tags.
+    pub tags: Vec<String>,
+    /// What COPY TO STDOUT sent.
+    pub copied: Vec<u8>,
+}
+
 /// A connection, and the state of the statement that it runs.
 pub struct Client {
     stream: UnixStream,
@@ -64,6 +75,8 @@ pub struct Client {
     keeps_rows: bool,
     rows: Rows,
     error: Option<ServerError>,
+    /// What was heard since the last statements were sent.
+    pub heard: Heard,
     /// Process id of the backend.
     pub pid: u32,
 }
@@ -71,12 +84,16 @@ pub struct Client {
 impl Client {
     /// Connects as `user` to the test database, and runs `settings`.
     pub fn connect(user: &str, settings: &str) -> Result<Client, String> {
-        let variable = |name| std::env::var(name).map_err(|_| format!("{name} is not set: see tools/test"));
-        let (host, port, database) = (variable("PGHOST")?, variable("PGPORT")?, variable("PGDATABASE")?);
+        Client::connect_to(&variable("PGDATABASE")?, user, settings)
+    }
+
+    /// Connects as `user` to a database, and runs `settings`.
+    pub fn connect_to(database: &str, user: &str, settings: &str) -> Result<Client, String> {
+        let (host, port) = (variable("PGHOST")?, variable("PGPORT")?);
         let path = format!("{host}/.s.PGSQL.{port}");
         let deadline = Instant::now() + Duration::from_secs(60);
         loop {
-            let started = Client::start(&path, user, &database).and_then(|mut client| {
+            let started = Client::start(&path, user, database).and_then(|mut client| {
                 client
                     .execute(settings)
                     .map_err(|trouble| format!("{settings} {trouble}"))?;
@@ -99,6 +116,7 @@ impl Client {
             keeps_rows: false,
             rows: Vec::new(),
             error: None,
+            heard: Heard::default(),
             pid: 0,
         };
         let mut body = 196_608_u32.to_be_bytes().to_vec(); // protocol 3.0
@@ -148,6 +166,7 @@ impl Client {
     fn send(&mut self, sql: &str) -> Result<(), Trouble> {
         self.rows.clear();
         self.error = None;
+        self.heard = Heard::default();
         let mut message = vec![b'Q'];
         message.extend((sql.len() as u32 + 5).to_be_bytes());
         message.extend_from_slice(sql.as_bytes());
@@ -217,6 +236,13 @@ impl Client {
         while let Some((&kind, body, after)) = next_message(rest)? {
             rest = after;
             match kind {
+                b'E' | b'N' => self.heard.messages.push(printable(body)),
+                b'A' => self.heard.messages.push(printable(&body[4.min(body.len())..])),
+                b'C' => self.heard.tags.push(printable(body)),
+                b'd' => self.heard.copied.extend_from_slice(body),
+                _ => (),
+            }
+            match kind {
                 b'Z' => ready = true,
                 b'D' if self.keeps_rows => self.rows.push(row(body)),
                 b'E' => self.error = Some(server_error(body)),
@@ -230,6 +256,18 @@ impl Client {
         self.received = rest.to_vec();
         Ok(ready)
     }
+}
+
+/// Returns the value of an environment variable that tools/test sets.
+pub fn variable(name: &str) -> Result<String, String> {
+    std::env::var(name).map_err(|_| format!("{name} is not set: see tools/test"))
+}
+
+/// Returns the texts in the body of a message, on one line.
+fn printable(body: &[u8]) -> String {
+    let texts = body.split(|&byte| byte == 0).filter(|text| !text.is_empty());
+    let texts: Vec<_> = texts.map(String::from_utf8_lossy).collect();
+    texts.join(" ").replace('\n', " ")
 }
 
 type Message<'a> = (&'a u8, &'a [u8], &'a [u8]);

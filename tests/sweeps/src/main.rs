@@ -2,13 +2,16 @@
 //! (`limits`), is stopped at random moments (`cancel`), is called with random arguments (`random`), and is
 //! called on the same rows by other plans (`plans`). Each failure is printed as a line for psql;
 //! tests/sweeps/tables.sql makes the tables that the line needs. The same seed makes the same calls.
+//! One more sweep (`guard`) calls no functions, but makes exports in two databases that differ in one row;
+//! its tables are in tests/sweeps/guard.sql.
 //!
-//! `sweeps limits|cancel|random|plans [--seed N] [--cases N | --seconds N] [--case N]`, in a database with
+//! `sweeps limits|cancel|random|plans|guard [--seed N] [--cases N | --seconds N] [--case N]`, in a database with
 //! the extension. tools/test and tools/soak make one.
 
 mod call;
 mod cancel;
 mod client;
+mod guard;
 mod limits;
 mod plans;
 mod process;
@@ -68,7 +71,8 @@ struct Options {
 }
 
 fn options() -> Result<Options, String> {
-    let usage = "usage: sweeps limits|cancel|random|plans [--seed N] [--cases N | --seconds N] [--case N]";
+    let usage =
+        "usage: sweeps limits|cancel|random|plans|guard [--seed N] [--cases N | --seconds N] [--case N]";
     let mut arguments = std::env::args().skip(1);
     let sweep = arguments.next().ok_or(usage)?;
     let mut options = Options {
@@ -91,19 +95,10 @@ fn options() -> Result<Options, String> {
     Ok(options)
 }
 
-fn sweep() -> Result<bool, String> {
-    let options = options()?;
-    let superuser = std::env::var("PGUSER").map_err(|_| "PGUSER is not set: see tools/test".to_owned())?;
-    let world = World::make(&mut Client::connect(&superuser, "")?)?;
-    // Number of cases if no option says otherwise, as in `make test`.
-    let default = match options.sweep.as_str() {
-        "limits" => limits::cases(&world),
-        "cancel" => 6 * world.functions.len() as u64,
-        "plans" => 6 * world.functions.len() as u64,
-        _ => 15_000,
-    };
+/// Returns the cases that the options ask for, or `default` of them.
+fn plan(options: &Options, default: u64) -> Plan {
     let began = Instant::now();
-    let plan = Plan {
+    Plan {
         seed: options.seed,
         doublings: if options.seconds.is_some() { 9.0 } else { 7.0 },
         first: options.case.unwrap_or(0),
@@ -114,7 +109,24 @@ fn sweep() -> Result<bool, String> {
         },
         end: began + Duration::from_secs(options.seconds.unwrap_or(0)),
         began,
+    }
+}
+
+fn sweep() -> Result<bool, String> {
+    let options = options()?;
+    let superuser = client::variable("PGUSER")?;
+    if options.sweep == "guard" {
+        return guard::sweep(&plan(&options, 600), &superuser);
+    }
+    let world = World::make(&mut Client::connect(&superuser, "")?)?;
+    // Number of cases if no option says otherwise, as in `make test`.
+    let default = match options.sweep.as_str() {
+        "limits" => limits::cases(&world),
+        "cancel" => 6 * world.functions.len() as u64,
+        "plans" => 6 * world.functions.len() as u64,
+        _ => 15_000,
     };
+    let plan = plan(&options, default);
     println!(
         "{} functions, {} others cannot be called from SQL",
         world.functions.len(),
