@@ -136,7 +136,7 @@ pub enum Error {
         relation: String,
         what: String,
         place: Option<String>,
-        hint: &'static str,
+        hint: Cow<'static, str>,
     },
 
     #[error("export of {relation} refused: it does not satisfy its policies")]
@@ -501,7 +501,7 @@ impl Error {
                     .into(),
             ),
             Error::OnlyByCopy { .. } => Some("Use COPY (SELECT …) TO STDOUT.".into()),
-            Error::NotInLanguage { hint, .. } => Some((*hint).into()),
+            Error::NotInLanguage { hint, .. } => Some(hint.clone().into_owned()),
             Error::NotSatisfied { .. } => Some(
                 "Leave columns out, make them coarser, or select more people. The owner of the relation finds what \
                  was measured in disclosure.export_log."

@@ -65,6 +65,8 @@ pub struct Column {
     origins: Origins,
     /// Weights of the column; `None` if it is ignored by all measures.
     pub weights: Option<Weights>,
+    /// Whether NULL is a value that can be inferred, and not unknown.
+    nulls_are_values: bool,
     /// Whether it counts for every policy: it tells which branch of a UNION ALL a row comes from.
     always_counts: bool,
     /// Whether it is the value of columns, and not a condition on them.
@@ -106,6 +108,7 @@ impl Source {
                 type_oid: output.type_of.oid,
                 modifier: output.type_of.modifier,
                 weights: labels.weights(&output.origins)?,
+                nulls_are_values: labels.nulls_are_values(&output.origins)?,
                 origins: output.origins.clone(),
                 always_counts: false,
                 is_value: true,
@@ -136,6 +139,7 @@ impl Source {
                 sql: column_name(number),
                 type_oid: hidden.type_of.oid,
                 modifier: hidden.type_of.modifier,
+                nulls_are_values: matches!(hidden.kind, HiddenKind::Value(_)) && labels.nulls_are_values(&origins)?,
                 origins,
                 weights,
                 always_counts: matches!(hidden.kind, HiddenKind::Branch),
@@ -172,6 +176,7 @@ impl Source {
                 type_oid: column.oid,
                 modifier: -1,
                 weights: labels.weights(&origins)?,
+                nulls_are_values: labels.nulls_are_values(&origins)?,
                 origins,
                 always_counts: false,
                 is_value: true,
@@ -524,10 +529,13 @@ fn score_of_rows(policy: &Policy, source: &Source, columns: &[&Column], unit: &[
     )
 }
 
-/// Returns the call that scores rows for a policy.
+/// Returns the call that scores the rows of the FROM item `"row"` for a policy. Values that are NULL are unknown,
+/// and nearly certain inferences count.
 pub fn score_call(policy: &Policy, weights: &Value) -> String {
-    let _ = policy;
-    format!("disclosure.privacy_score(\"row\", labels => '{weights}'::jsonb) OVER ()")
+    format!(
+        "disclosure_internal.policy_score(\"row\", labels => '{weights}'::jsonb, min_confidence => {}) OVER ()",
+        number(policy.min_confidence)
+    )
 }
 
 /// Returns the entries of a SELECT list for the columns that take part in a score, and their weights as JSON.
@@ -539,12 +547,16 @@ pub fn weighted(counting: &[&Column]) -> (Vec<String>, Value) {
     for (column, of_column) in counting.iter().filter_map(|column| Some((column, column.weights?))) {
         let place = columns.len();
         columns.push(format!("{} AS c{place}", column.sql));
-        weights.insert(format!("c{place}"), as_json(of_column));
+        let mut of_column = as_json(of_column);
+        if column.nulls_are_values {
+            of_column["nulls"] = "value".into();
+        }
+        weights.insert(format!("c{place}"), of_column);
     }
     (columns, Value::Object(weights))
 }
 
-/// Returns weights in the form that the argument `labels` of `disclosure.privacy_score` expects.
+/// Returns weights in the form that the argument `labels` of scores expects.
 pub fn as_json(weights: Weights) -> Value {
     json!({"likelihood": weights.likelihood, "danger": weights.danger})
 }

@@ -124,6 +124,16 @@ impl Labels {
         Ok(worst.or((!is_ignored && !is_constant).then_some(Weights::UNLABELLED)))
     }
 
+    /// Returns whether a NULL in a value that is made of `origins` is a value by itself.
+    pub fn nulls_are_values(&mut self, origins: &Origins) -> Result<bool, Error> {
+        for origin in origins {
+            if self.of(origin)?.is_some_and(Label::nulls_are_values) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Returns the name and label of a column among these that names people: an identifier, or a column labelled
     /// person or household.
     pub fn naming(&mut self, origins: &Origins) -> Result<Option<(String, Label)>, Error> {

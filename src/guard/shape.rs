@@ -23,6 +23,7 @@ use crate::pg::catalog;
 use pgrx::pg_sys::{self, JoinType, List, Node, NodeTag, Oid, Query, RTEKind, RangeTblEntry};
 use pgrx::prelude::*;
 use rustc_hash::FxHashSet;
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -165,7 +166,7 @@ pub struct Refusal {
     /// View or row security policy that it stands in.
     pub inside: Option<String>,
     /// What to write instead.
-    pub hint: &'static str,
+    pub hint: Cow<'static, str>,
 }
 
 /// Reason why the walk ended early.
@@ -321,12 +322,17 @@ struct Clause {
 }
 
 impl Walk<'_> {
-    fn no<T>(&self, what: impl Into<String>, location: c_int, hint: &'static str) -> Walked<T> {
+    fn no<T>(
+        &self,
+        what: impl Into<String>,
+        location: c_int,
+        hint: impl Into<Cow<'static, str>>,
+    ) -> Walked<T> {
         Err(Stopped::Refused(Refusal {
             what: what.into(),
             location: if self.inside.place.is_some() { -1 } else { location },
             inside: self.inside.place.clone(),
-            hint,
+            hint: hint.into(),
         }))
     }
 
@@ -1380,6 +1386,8 @@ impl Walk<'_> {
                     let n = is!(CoerceViaIO);
                     self.type_of(n.resulttype, location)?;
                     self.type_of(pg_sys::exprType(n.arg.cast()), location)?;
+                    self.domain_checks(level, n.resulttype)?;
+                    self.domain_checks(level, pg_sys::get_element_type(n.resulttype))?;
                     self.expression(level, n.arg.cast(), references)
                 }
                 NodeTag::T_ArrayCoerceExpr => {
@@ -1527,7 +1535,8 @@ impl Walk<'_> {
             self.functions.insert(function);
             return Ok(());
         }
-        self.no(format!("function {}", name_of_function(function)), location, LIST)
+        let hint = language::advice(function).map_or(Cow::Borrowed(LIST), Cow::Owned);
+        self.no(format!("function {}", name_of_function(function)), location, hint)
     }
 
     /// Checks an operator by the function that it calls, and returns that function.

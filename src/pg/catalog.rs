@@ -5,7 +5,7 @@ use super::types::ColumnType;
 use pgrx::pg_sys::{self, Oid};
 use pgrx::prelude::*;
 use pgrx::spi::quote_qualified_identifier;
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, CString, c_char};
 
 /// Returns the schema and name of a relation, not quoted; `None` if there is no relation with this OID.
 pub fn schema_and_name(oid: pg_sys::Oid) -> Option<(String, String)> {
@@ -55,6 +55,25 @@ pub fn owner_of(relation: Oid) -> Option<Oid> {
         let owner = (*class).relowner;
         pg_sys::ReleaseSysCache(tuple);
         Some(owner)
+    }
+}
+
+/// Returns whether a column of a relation is NOT NULL.
+pub fn is_not_null(relation: Oid, column: &str) -> bool {
+    let Ok(column) = CString::new(column) else {
+        return false;
+    };
+    // SAFETY: the name is NUL-terminated. A tuple of this cache is a row of pg_attribute, and it is released after
+    // its field was copied.
+    unsafe {
+        let tuple = pg_sys::SearchSysCacheAttName(relation, column.as_ptr());
+        if tuple.is_null() {
+            return false;
+        }
+        let attribute = pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_attribute>();
+        let is_not_null = (*attribute).attnotnull;
+        pg_sys::ReleaseSysCache(tuple);
+        is_not_null
     }
 }
 

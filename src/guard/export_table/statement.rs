@@ -3,8 +3,8 @@
 //! If the measure allows it, only the rows that the statement may have made worse are measured, so that the
 //! cost does not grow with the table. For `k_anonymity` these are the equivalence classes of the changed
 //! rows, which are looked up one by one or found in one pass over the table, whichever the planner estimates
-//! to be faster. For the maximum `privacy_score` after an INSERT these are the new rows. Otherwise the whole
-//! table is measured.
+//! to be faster. For the maximum `privacy_score` after an INSERT these are the new rows, if the policy counts
+//! certain inferences only. Otherwise the whole table is measured.
 
 use crate::error::Error;
 use crate::guard::judge::{Column, Measured, Source};
@@ -14,7 +14,7 @@ use crate::guard::{judge, rights};
 use crate::guc;
 use crate::input::relation::Relation;
 use crate::methods::inference::new_row::RowLookup;
-use crate::pg::catalog::with_heirs;
+use crate::pg::catalog::{self, with_heirs};
 use crate::pg::query::{Answer, Parameters, cost_of};
 use crate::pg::types::equality_operator;
 use disclosure::Control;
@@ -526,7 +526,7 @@ fn measure_new_scores(batch: &Batch, policy: &Policy) -> Result<Option<Measured>
         .filter(|column| column.weights.is_some())
         .collect();
     let names: Vec<&str> = counting.iter().map(|column| column.name.as_str()).collect();
-    if counting.is_empty() || !batch.has_columns(policy, &names)? {
+    if counting.is_empty() || !counts_only_certain(policy, &counting) || !batch.has_columns(policy, &names)? {
         return Ok(None);
     }
     let table = Relation::whole("relation", Some(policy.relation))?;
@@ -551,6 +551,17 @@ fn measure_new_scores(batch: &Batch, policy: &Policy) -> Result<Option<Measured>
                 .sum(),
         ),
     }))
+}
+
+/// Returns whether a row is unsafe only if a value of it is certain. Only then can new rows not make the rows
+/// that were there before less safe: a share of nearly certain rows may rise, and so may one among the rows whose
+/// value is not NULL.
+fn counts_only_certain(policy: &Policy, counting: &[&Column]) -> bool {
+    let is_known = |column: &&Column| {
+        let is_dangerous = column.weights.is_some_and(|weights| weights.danger > 0.0);
+        !is_dangerous || catalog::is_not_null(policy.relation, &column.name)
+    };
+    policy.min_confidence == 1.0 && counting.iter().all(is_known)
 }
 
 /// Returns the approximate number of rows up to which scoring them one by one is faster.
@@ -650,10 +661,11 @@ fn scores_of_all(
     let columns = columns.join(", ");
     let query = format!(
         "SELECT score, count(*) FROM (\
-           SELECT disclosure.privacy_score(\"row\", labels => '{weights}'::jsonb) OVER () AS score, \"row\".is_new \
+           SELECT {score} AS score, \"row\".is_new \
              FROM (SELECT {columns}, false AS is_new FROM {stored} \
                    UNION ALL SELECT {columns}, true FROM {new}) AS \"row\") AS scored \
           WHERE is_new GROUP BY score",
+        score = judge::score_call(policy, &weights),
         stored = table.name(),
         new = batch.transition("disclosure_new"),
     );
@@ -677,9 +689,10 @@ fn rows_with_scores(policy: &Policy) -> Result<String, Error> {
     let columns: Vec<String> = columns.into_iter().map(|column| format!("{column}, ")).collect();
     Ok(format!(
         "SELECT place, tuple FROM (\
-           SELECT disclosure.privacy_score(\"row\", labels => '{weights}'::jsonb) OVER () AS score, \"row\".place, \"row\".tuple \
+           SELECT {score} AS score, \"row\".place, \"row\".tuple \
              FROM (SELECT {columns}tableoid AS place, ctid AS tuple FROM {stored}) AS \"row\") AS scored \
           WHERE score > {limit}",
+        score = judge::score_call(policy, &weights),
         columns = columns.concat(),
         stored = Relation::whole("relation", Some(policy.relation))?.name(),
         limit = judge::number(policy.limit.value()),
