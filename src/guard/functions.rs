@@ -4,6 +4,7 @@ use crate::args::Args;
 use crate::error::Error;
 use crate::guard::copy::hooks::Trial;
 use crate::guard::copy::{hooks, spool};
+use crate::guard::enforcement;
 use crate::pg::table::{Table, table_row};
 use crate::verdict::verdict_name;
 use pgrx::pg_sys::{self, Oid};
@@ -63,5 +64,6 @@ fn check_export(query: &str) -> Table<Checked> {
             verdict,
         }
     };
+    enforcement::remind().unwrap_or_else(Error::raise);
     Table::new(hooks::try_out(query).map(|trials| trials.into_iter().map(checked)))
 }
