@@ -181,7 +181,7 @@ REVOKE EXECUTE ON FUNCTION disclosure.administer_policies() FROM PUBLIC;
 CREATE FUNCTION disclosure_internal.may_oversee(relation oid) RETURNS boolean
   LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
-  SELECT pg_catalog.has_function_privilege('disclosure.administer_policies()', 'EXECUTE')
+  SELECT pg_catalog.has_function_privilege('disclosure.administer_policies()'::pg_catalog.regprocedure::pg_catalog.oid, 'EXECUTE')
       OR EXISTS (SELECT FROM pg_catalog.pg_class c
                   WHERE c.oid OPERATOR(pg_catalog.=) may_oversee.relation AND pg_catalog.pg_has_role(c.relowner, 'USAGE'));
 END;
@@ -196,13 +196,14 @@ COMMENT ON FUNCTION disclosure_internal.enforcement() IS
 
 -- While a policy is locked, the triggers of its export table are locked, too.
 CREATE FUNCTION disclosure_internal.locks_hold() RETURNS event_trigger
-  LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+  LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
+  asking name := CASE current_setting('role') WHEN 'none' THEN session_user ELSE current_setting('role') END;
   touched oid[];
   held record;
 BEGIN
-  IF has_function_privilege('disclosure.administer_policies()', 'EXECUTE')
+  IF has_function_privilege(asking, 'disclosure.administer_policies()', 'EXECUTE')
      OR NOT EXISTS (SELECT FROM disclosure_internal.policy p WHERE p.locked AND p.on_rows IS NOT NULL) THEN
     RETURN;
   END IF;

@@ -4,6 +4,7 @@ use crate::args::Args;
 use crate::error::Error;
 use crate::guard::copy::dry_run::Trial;
 use crate::guard::copy::{dry_run, spool};
+use crate::guard::enforcement;
 use crate::pg::table::{Table, table_row};
 use crate::verdict::verdict_name;
 use pgrx::pg_sys::{self, Oid};
@@ -58,5 +59,10 @@ fn check_export(query: &str) -> Table<Checked> {
             verdict: verdict_name(Some(is_safe)),
         }
     };
+<<<<<<< HEAD
     Table::new(dry_run::try_out(query).map(|trials| trials.into_iter().map(checked)))
+=======
+    enforcement::remind().unwrap_or_else(Error::raise);
+    Table::new(hooks::try_out(query).map(|trials| trials.into_iter().map(checked)))
+>>>>>>> w-d
 }

@@ -180,6 +180,11 @@ impl Lock {
             owner: unsafe { pg_sys::CurrentResourceOwner },
         })
     }
+
+    /// Keeps the locks until the end of the transaction.
+    fn keep(mut self) {
+        self.keys.clear();
+    }
 }
 
 impl Drop for Lock {
@@ -231,7 +236,7 @@ fn forget(number: i32, role_name: &CStr) -> Result<i32, Error> {
     }
     rights::begin_change(c"unlock()", policy.relation)?;
     // The next attempt waits for the end of this transaction.
-    std::mem::forget(Lock::new(&[number], role)?);
+    Lock::new(&[number], role)?.keep();
     let forgotten = rights::as_owner(|| {
         let forgotten = Spi::connect_mut(|client| {
             let arguments = [number.into(), role.into()];
