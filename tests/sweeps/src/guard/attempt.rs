@@ -273,14 +273,19 @@ impl Attempt {
 
     /// Reads an `only_by_copy` relation by another statement than an export.
     fn reader(rng: &mut Pcg64Mcg) -> Attempt {
+        // A CTE that writes must be at the top, and EXPLAIN does not call the functions that read a table.
+        let fits = |form: &str| {
+            ![
+                "a CTE that writes",
+                "a function that runs SQL",
+                "a function of one's own",
+            ]
+            .contains(&form)
+        };
+        let forms: Vec<_> = FORMS.iter().filter(|(form, _)| fits(form)).collect();
         let query = match rng.random_bool(0.5) {
             true => "SELECT sex, diagnosis FROM @ WHERE zip = '1010'",
-            false => pick(rng, &FORMS[..48]).1,
-        };
-        let query = match query {
-            // A CTE that writes must be at the top, and some forms do not read the table in all statements.
-            query if query.contains("INSERT") || query.contains("mine.peek") => "SELECT sex FROM @",
-            query => query,
+            false => pick(rng, &forms).1,
         };
         let query = with_tables(rng, query, &TABLES[1..]);
         let (form, statement) = *pick(rng, &READERS);
