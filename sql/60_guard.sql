@@ -463,7 +463,7 @@ BEGIN
   FOR found IN
     SELECT t.tgrelid::regclass AS on_table, t.tgname
       FROM pg_trigger t
-     WHERE t.tgrelid IN ('disclosure_internal.column_label'::regclass, 'disclosure_internal.policy'::regclass,
+     WHERE t.tgrelid IN ('disclosure.trusted_functions'::regclass, 'disclosure_internal.column_label'::regclass, 'disclosure_internal.policy'::regclass,
                          'disclosure_internal.export_attempt'::regclass, 'disclosure_internal.refusal'::regclass)
        AND NOT t.tgisinternal AND t.tgenabled <> 'A' AND t.tgfoid IN
            (SELECT d.objid FROM pg_depend d

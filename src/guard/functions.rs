@@ -59,10 +59,6 @@ fn check_export(query: &str) -> Table<Checked> {
             verdict: verdict_name(Some(is_safe)),
         }
     };
-<<<<<<< HEAD
-    Table::new(dry_run::try_out(query).map(|trials| trials.into_iter().map(checked)))
-=======
     enforcement::remind().unwrap_or_else(Error::raise);
-    Table::new(hooks::try_out(query).map(|trials| trials.into_iter().map(checked)))
->>>>>>> w-d
+    Table::new(dry_run::try_out(query).map(|trials| trials.into_iter().map(checked)))
 }

@@ -247,7 +247,7 @@ impl Source {
         match &occurrence.counted {
             Counted::Rows => None,
             Counted::Marked(columns) | Counted::Distinct(columns) => {
-                Some(Asked::Code(columns.iter().map(|place| outputs + place).collect()))
+                Some(Asked::Identity(columns.iter().map(|place| outputs + place).collect()))
             }
         }
     }

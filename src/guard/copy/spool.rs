@@ -355,21 +355,23 @@ pub fn show_only<R>(columns: Option<Vec<usize>>, measure: impl FnOnce() -> R) ->
 pub enum Asked {
     /// Value of a column, given by its index from 0.
     Value(usize),
-    /// Number that is the same for rows whose stored bytes are the same in all of these columns, and NULL if all
-    /// of them are NULL.
+    /// Number that is the same for rows whose stored bytes are the same in all of these columns. A NULL is told
+    /// apart, too, because the recipient sees it.
     Code(Vec<usize>),
+    /// The same, but NULL if all of the columns are NULL.
+    Identity(Vec<usize>),
 }
 
 impl Asked {
     /// Returns the column as an argument of `disclosure_internal.leaving`.
     fn argument(&self) -> String {
-        match self {
-            Asked::Value(column) => format!("v{column}"),
-            Asked::Code(columns) => {
-                let columns: Vec<String> = columns.iter().map(usize::to_string).collect();
-                format!("c{}", columns.join(","))
-            }
-        }
+        let kind = match self {
+            Asked::Value(_) => "v",
+            Asked::Code(_) => "c",
+            Asked::Identity(_) => "i",
+        };
+        let columns: Vec<String> = self.columns().iter().map(usize::to_string).collect();
+        format!("{kind}{}", columns.join(","))
     }
 
     fn parse(text: &str) -> Option<Self> {
@@ -378,6 +380,7 @@ impl Asked {
         match (kind, &columns?[..]) {
             ("v", [column]) => Some(Asked::Value(*column)),
             ("c", columns) => Some(Asked::Code(columns.to_vec())),
+            ("i", columns) => Some(Asked::Identity(columns.to_vec())),
             _ => None,
         }
     }
@@ -385,7 +388,7 @@ impl Asked {
     fn columns(&self) -> &[usize] {
         match self {
             Asked::Value(column) => std::slice::from_ref(column),
-            Asked::Code(columns) => columns,
+            Asked::Code(columns) | Asked::Identity(columns) => columns,
         }
     }
 }
@@ -398,7 +401,7 @@ pub fn from_item(columns: &[(String, Asked, Oid, i32)]) -> String {
         .iter()
         .map(|(name, asked, oid, modifier)| match asked {
             Asked::Value(_) => format!("{name} {}", type_name(*oid, *modifier)),
-            Asked::Code(_) => format!("{name} pg_catalog.int8"),
+            Asked::Code(_) | Asked::Identity(_) => format!("{name} pg_catalog.int8"),
         })
         .collect();
     match columns {
@@ -449,10 +452,12 @@ struct Coder {
     columns: Vec<(usize, pg_sys::FormData_pg_attribute)>,
     codes: HashMap<Box<[u8]>, i64>,
     key: Vec<u8>,
+    /// Whether rows that are NULL in all columns have no code.
+    skips_null: bool,
 }
 
 impl Coder {
-    /// Returns the code of a row; `None` if it is NULL in all columns.
+    /// Returns the code of a row; `None` if rows that are NULL in all columns have none, and it is one.
     ///
     /// # Safety
     /// The values are those of a row of the spool.
@@ -469,7 +474,7 @@ impl Coder {
                 }
             }
         }
-        if is_null {
+        if is_null && self.skips_null {
             return Ok(None);
         }
         if let Some(&code) = self.codes.get(&self.key[..]) {
@@ -566,11 +571,14 @@ unsafe fn filled(
         let about = about.ok_or(Error::NotLeaving)?;
         match asked {
             Asked::Value(column) if about[0].1.atttypid == attribute.atttypid => Ok(Filled::Value(column)),
-            Asked::Code(_) if attribute.atttypid == pg_sys::INT8OID => Ok(Filled::Code(Coder {
-                columns: about,
-                codes: HashMap::new(),
-                key: Vec::new(),
-            })),
+            Asked::Code(_) | Asked::Identity(_) if attribute.atttypid == pg_sys::INT8OID => {
+                Ok(Filled::Code(Coder {
+                    columns: about,
+                    codes: HashMap::new(),
+                    key: Vec::new(),
+                    skips_null: matches!(asked, Asked::Identity(_)),
+                }))
+            }
             _ => Err(Error::NotLeaving),
         }
     };
