@@ -16,7 +16,8 @@ use crate::guard::log::{Lasting, Outcome};
 use crate::guard::measure_function::{Found, MeasureFunction};
 use crate::guard::policy::Policy;
 use crate::guard::rule::{Limit, Measure, Statistic};
-use crate::guard::shape::{Counted, HiddenKind, Occurrence, Origin, Origins, Shape};
+use crate::guard::origin::{Origin, Origins};
+use crate::guard::shape::{Counted, HiddenKind, Occurrence, Shape};
 use crate::guard::{log, policy, rights, sandbox};
 use crate::input::relation::Relation;
 use crate::pg::catalog;
@@ -65,6 +66,8 @@ pub struct Column {
     origins: Origins,
     /// Weights of the column; `None` if it is ignored by all measures.
     pub weights: Option<Weights>,
+    /// Whether it is an expression, so that false tells as much as true.
+    is_computed: bool,
     /// Whether NULL is a value that can be inferred, and not unknown.
     nulls_are_values: bool,
     /// Whether it counts for every policy: it tells which branch of a UNION ALL a row comes from.
@@ -108,6 +111,7 @@ impl Source {
                 type_oid: output.type_of.oid,
                 modifier: output.type_of.modifier,
                 weights: labels.weights(&output.origins)?,
+                is_computed: !output.is_plain,
                 nulls_are_values: labels.nulls_are_values(&output.origins)?,
                 origins: output.origins.clone(),
                 always_counts: false,
@@ -139,6 +143,7 @@ impl Source {
                 sql: column_name(number),
                 type_oid: hidden.type_of.oid,
                 modifier: hidden.type_of.modifier,
+                is_computed: false,
                 nulls_are_values: matches!(hidden.kind, HiddenKind::Value(_)) && labels.nulls_are_values(&origins)?,
                 origins,
                 weights,
@@ -176,6 +181,7 @@ impl Source {
                 type_oid: column.oid,
                 modifier: -1,
                 weights: labels.weights(&origins)?,
+                is_computed: false,
                 nulls_are_values: labels.nulls_are_values(&origins)?,
                 origins,
                 always_counts: false,
@@ -306,6 +312,15 @@ impl Column {
             None => true,
         };
         self.always_counts || self.origins.iter().any(is_meant)
+    }
+
+    /// Returns the expression whose values are scored. The false of a stored boolean column is not a value, but a
+    /// computed boolean column is as good as one that says yes or no.
+    fn scored(&self) -> String {
+        match self.is_computed && self.type_oid == pg_sys::BOOLOID && !self.is_quasi() {
+            true => format!("{}::pg_catalog.text", self.sql),
+            false => self.sql.clone(),
+        }
     }
 
     /// Returns whether an adversary may know the values beforehand.
@@ -546,7 +561,7 @@ pub fn weighted(counting: &[&Column]) -> (Vec<String>, Value) {
     let mut weights = serde_json::Map::new();
     for (column, of_column) in counting.iter().filter_map(|column| Some((column, column.weights?))) {
         let place = columns.len();
-        columns.push(format!("{} AS c{place}", column.sql));
+        columns.push(format!("{} AS c{place}", column.scored()));
         let mut of_column = as_json(of_column);
         if column.nulls_are_values {
             of_column["nulls"] = "value".into();

@@ -6,7 +6,7 @@
 use crate::error::Error;
 use crate::guard::policy::{self, Policy};
 use crate::guard::rights;
-use crate::guard::shape::{Origin, Origins};
+use crate::guard::origin::{Origin, Origins};
 use crate::label::labels_of;
 use crate::pg::catalog;
 use disclosure::{Label, Weights};

@@ -22,6 +22,7 @@ pub mod labels;
 pub mod language;
 pub mod log;
 pub mod measure_function;
+pub mod origin;
 mod own_tables;
 pub mod policy;
 mod protect;

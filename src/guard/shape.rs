@@ -17,6 +17,7 @@
 use crate::error::Error;
 use crate::guard::labels::Labels;
 use crate::guard::language;
+use crate::guard::origin::{Origin, Origins};
 use crate::guard::policy;
 use crate::guard::tree::{self, CteProblem, TypeOf, entries, list};
 use crate::pg::catalog;
@@ -25,38 +26,9 @@ use pgrx::prelude::*;
 use rustc_hash::FxHashSet;
 use std::borrow::Cow;
 use std::cell::RefCell;
-use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::ffi::{CStr, c_char, c_int};
 use std::ops::Range;
-
-/// Stored column that an output column is made of. A column of a view counts together with the columns that
-/// it is made of.
-///
-/// Identified by name, because columns in an inheritance tree share names but not numbers.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Origin {
-    pub relation: Oid,
-    pub column: String,
-}
-
-impl Ord for Origin {
-    fn cmp(&self, other: &Self) -> Ordering {
-        let key = |origin: &Self| origin.relation.to_u32();
-        key(self)
-            .cmp(&key(other))
-            .then_with(|| self.column.cmp(&other.column))
-    }
-}
-
-impl PartialOrd for Origin {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-/// Stored columns that count together.
-pub type Origins = BTreeSet<Origin>;
 
 /// What a value is made of.
 #[derive(Debug, Default, Clone)]
@@ -107,6 +79,8 @@ pub struct Output {
     pub name: String,
     pub type_of: TypeOf,
     pub origins: Origins,
+    /// Whether the column is a stored one, unchanged.
+    pub is_plain: bool,
     /// Hidden columns that count if the column is exported, as places in [`Shape::hidden`].
     pub needs: Vec<usize>,
     /// Occurrences of protected relations that it comes from, as places in [`Shape::occurrences`].
@@ -1613,6 +1587,7 @@ impl Walk<'_> {
                 name: text((*target).resname),
                 type_of: TypeOf::expression((*target).expr.cast()),
                 origins: made.origins.clone(),
+                is_plain: made.is_plain,
                 needs: made.needs.iter().copied().map(place).collect(),
                 from: made.from.clone(),
             });

@@ -28,7 +28,8 @@ refused() {
   [[ ! -s $work/out ]] || fail "$2: $(head -c 200 "$work/out") left"
   grep -qF -- "$1" "$work/said" || fail "$2: expected $1, got $(cat "$work/said")"
 }
-unsafe() { refused 'export of public.patients refused: its k_anonymity is 1, at least 5 is required' "$1"; }
+# outside SQL: not in the language of exports.
+outside() { refused 'is not allowed in an export of a protected relation' "$1"; }
 # prints OUTPUT ROLE SQL
 prints() {
   attempt "$2" "$3"
@@ -38,36 +39,34 @@ version=$(psql -qXAtc 'SHOW server_version_num')
 
 # A materialized view is filled in one way up to 16 and in another from 17 on.
 prints 20 newer 'CREATE MATERIALIZED VIEW newer.kept AS TABLE patients; SELECT count(*) FROM newer.kept'
-unsafe 'COPY (TABLE newer.kept) TO STDOUT'
-unsafe 'CREATE TABLE newer.copied AS TABLE newer.kept'
+outside 'COPY (TABLE newer.kept) TO STDOUT'
+outside 'CREATE TABLE newer.copied AS TABLE newer.kept'
 refused 'public.locked refused' 'EXPLAIN ANALYZE CREATE MATERIALIZED VIEW newer.locked AS TABLE locked'
 refused 'reading public.locked refused: policy 2 allows reading by COPY TO only' \
   'CREATE MATERIALIZED VIEW newer.locked AS TABLE locked'
 
 if ((version >= 160000)); then
-  unsafe "COPY (SELECT JSON_OBJECT('a': zip) FROM patients) TO STDOUT"
-  unsafe 'COPY (SELECT JSON_ARRAY(SELECT zip FROM patients)) TO STDOUT'
-  unsafe 'COPY (SELECT any_value(zip) FROM patients GROUP BY id) TO STDOUT'
+  outside "COPY (SELECT JSON_OBJECT('a': zip) FROM patients) TO STDOUT"
+  outside 'COPY (SELECT JSON_ARRAY(SELECT zip FROM patients)) TO STDOUT'
+  outside 'COPY (SELECT any_value(zip) FROM patients GROUP BY id) TO STDOUT'
 fi
 
 if ((version >= 170000)); then
-  unsafe "COPY (SELECT j.z FROM patients p, JSON_TABLE(to_jsonb(p), '\$' COLUMNS (z text PATH '\$.zip')) j) TO STDOUT"
-  unsafe "COPY (SELECT JSON_VALUE(to_jsonb(p), '\$.zip') FROM patients p) TO STDOUT"
+  outside "COPY (SELECT j.z FROM patients p, JSON_TABLE(to_jsonb(p), '\$' COLUMNS (z text PATH '\$.zip')) j) TO STDOUT"
+  outside "COPY (SELECT JSON_VALUE(to_jsonb(p), '\$.zip') FROM patients p) TO STDOUT"
   merge='MERGE INTO newer.own o USING patients p ON o.id = p.id WHEN MATCHED THEN UPDATE SET zip = p.zip RETURNING'
-  unsafe "COPY ($merge o.zip) TO STDOUT"
-  unsafe "COPY ($merge merge_action(), o) TO STDOUT"
+  outside "COPY ($merge o.zip) TO STDOUT"
+  outside "COPY ($merge merge_action(), o) TO STDOUT"
   prints none newer 'SELECT DISTINCT zip FROM newer.own'
   refused 'reading public.locked refused' 'EXPLAIN (ANALYZE, SERIALIZE) SELECT zip FROM locked'
 fi
 
 if ((version >= 180000)); then
-  unsafe 'COPY newer.kept TO STDOUT'
-  unsafe 'COPY newer.kept (zip) TO STDOUT'
-  attempt newer 'COPY newer.kept (diagnosis) TO STDOUT'
-  [[ $(sort "$work/out" | uniq -c | xargs) == '10 flu0 10 flu1' ]] || fail "a safe COPY: $(cat "$work/out" "$work/said")"
+  outside 'COPY newer.kept TO STDOUT'
+  outside 'COPY newer.kept (zip) TO STDOUT'
   update='UPDATE newer.own o SET zip = p.zip FROM patients p WHERE p.id = o.id RETURNING'
-  unsafe "COPY ($update new.zip) TO STDOUT"
-  unsafe "COPY ($update WITH (OLD AS was, NEW AS now) now) TO STDOUT"
+  outside "COPY ($update new.zip) TO STDOUT"
+  outside "COPY ($update WITH (OLD AS was, NEW AS now) now) TO STDOUT"
 
   # Generated columns that are not stored: nobody has them but the table.
   attempt postgres "
@@ -77,7 +76,7 @@ if ((version >= 180000)); then
     SELECT disclosure.label_column('virtual', 'zip', 'quasi'), disclosure.label_column('virtual', 'Area', 'ignore');
     SELECT disclosure.protect('virtual', 'k_anonymity', at_least => 2);
     GRANT SELECT ON virtual TO newer"
-  refused 'export of public.virtual refused: its k_anonymity is 1' 'COPY (SELECT "Area" FROM virtual) TO STDOUT'
+  refused 'export of public.virtual refused: it does not satisfy its policies' 'COPY (SELECT "Area" FROM virtual) TO STDOUT'
   for measure in "'k_anonymity', at_least => 2" "'privacy_score', at_most => 0.4"; do
     for on_rows in block drop; do
       attempt postgres "

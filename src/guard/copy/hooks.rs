@@ -752,6 +752,7 @@ unsafe extern "C-unwind" fn run_judged(execution: *mut QueryDesc, run: Run) {
         let (spool, verdicts) = collected.unwrap_or_else(Error::raise);
         judged.conclude(&verdicts).unwrap_or_else(Error::raise);
         drop(judged); // the next attempt need not wait until the rows are sent
+        (*(*execution).estate).es_processed = spool.rows(); // the command tag must not count rows beyond LIMIT
         silence::hold();
         spool.forward(destination, (*execution).operation as c_int, (*execution).tupDesc);
         spool.end();

@@ -5,7 +5,7 @@ use crate::Plan;
 use crate::call::{Caller, Load};
 use crate::client::{Client, Rows, Trouble};
 use crate::report::Report;
-use crate::world::World;
+use crate::world::{Function, World};
 
 /// Settings of all variants. There is no time budget, because a search that ends by the clock would end at a
 /// different point each time.
@@ -103,7 +103,8 @@ pub fn sweep(world: &World, plan: &Plan, superuser: &str) -> Result<bool, String
         )?);
     }
     // A volatile function need not return the same result twice.
-    let functions: Vec<_> = world.functions.iter().filter(|f| !f.is_volatile).collect();
+    let is_compared = |f: &&Function| !f.is_volatile && !is_about_triggers(f);
+    let functions: Vec<_> = world.functions.iter().filter(is_compared).collect();
     let (mut compared, mut errors) = (0, 0);
     for case in plan.cases() {
         let function = functions[case as usize % functions.len()];
@@ -143,6 +144,11 @@ pub fn sweep(world: &World, plan: &Plan, superuser: &str) -> Result<bool, String
         "{compared} answers of {} functions compared, {errors} calls ended in errors",
         functions.len()
     )))
+}
+
+/// Returns whether a function is about the triggers of a table, which a copy of the table does not have.
+fn is_about_triggers(function: &Function) -> bool {
+    function.signature.starts_with("disclosure_internal.is_armed(")
 }
 
 /// Returns the first difference between two answers.
