@@ -458,18 +458,14 @@ fn privacy_score(
         .copied()
         .filter(|column| column.weights.is_some())
         .collect();
-    let is_repeated = |(_, occurrence): &&(usize, &Occurrence)| matches!(occurrence.counted, Counted::Distinct(_));
-    let occurrences = source.occurrences_of(family);
-    let repeated: Vec<&(usize, &Occurrence)> = occurrences.iter().filter(is_repeated).collect();
-    if repeated.is_empty() {
+    let is_repeated = |occurrence: &Occurrence| matches!(occurrence.counted, Counted::Distinct(_));
+    if !source.occurrences.iter().any(is_repeated) {
         return ask(&scores(policy, statistic, &score_of_rows(policy, source, &taking_part, &[])));
     }
-    let mut units: Vec<Vec<usize>> = repeated.iter().map(|(place, _)| vec![*place]).collect();
-    let all: Vec<usize> = (0..source.occurrences.len())
-        .filter(|&place| matches!(source.occurrences[place].counted, Counted::Distinct(_)))
-        .collect();
-    if all.len() > 1 {
-        units.push(all);
+    let mut units: Vec<Vec<usize>> =
+        source.occurrences_of(family).into_iter().map(|(place, _)| vec![place]).collect();
+    if source.occurrences.len() > 1 {
+        units.push((0..source.occurrences.len()).collect());
     }
     let mut worst: Option<Measured> = None;
     for unit in units {
@@ -516,12 +512,11 @@ fn score_of_rows(policy: &Policy, source: &Source, columns: &[&Column], unit: &[
         .map(|(place, identity)| (format!("id{place}"), identity))
         .collect();
     let ids: Vec<String> = identities.iter().map(|(name, _)| name.clone()).collect();
-    let (which, condition) = match ids.is_empty() {
-        true => (String::new(), String::new()),
-        false => (
-            format!("DISTINCT ON ({0})", ids.join(", ")),
-            format!(" WHERE {} IS NOT NULL", ids.join(" IS NOT NULL AND ")),
-        ),
+    // Rows of one branch of a UNION ALL have no stored rows of the others.
+    let (which, condition) = match &ids[..] {
+        [] => (String::new(), String::new()),
+        [id] => (format!("DISTINCT ON ({id})"), format!(" WHERE {id} IS NOT NULL")),
+        ids => (format!("DISTINCT ON ({})", ids.join(", ")), String::new()),
     };
     if columns.is_empty() {
         return format!(

@@ -877,12 +877,10 @@ impl Walk<'_> {
                 };
                 let index = level.items[place].index;
                 let mut made = Made::default();
-                for clause in clauses.iter().filter(|clause| clause.restricts(index)) {
-                    if clause.references.iter().any(|reference| reference.item == index) {
-                        for reference in &clause.references {
-                            if reference.item != index && level.is_bound(reference.item) {
-                                made.add(&self.disclosed(level, *reference)?);
-                            }
+                for clause in clauses.iter().filter(|clause| clause.chooses(index)) {
+                    for reference in &clause.references {
+                        if reference.item != index && level.is_bound(reference.item) {
+                            made.add(&self.disclosed(level, *reference)?);
                         }
                     }
                 }
@@ -933,7 +931,11 @@ impl Walk<'_> {
                 .map(|reference| reference.item)
                 .filter(|&item| level.item(item).is_some_and(|item| item.is_protected()))
                 .collect();
-            let is_comparison = clause.references.len() > bound.len() || protected.len() > 1;
+            // A list on the right side of a LEFT JOIN is there or not, even if the condition does not mention it.
+            let right = clause.right.iter().flatten();
+            let is_comparison = clause.references.len() > bound.len()
+                || protected.len() > 1
+                || right.into_iter().any(|&item| !level.is_bound(item));
             if is_comparison {
                 for &reference in &bound {
                     let made = self.disclosed(level, reference)?;
@@ -992,6 +994,13 @@ impl Clause {
     /// Returns whether the rows of an item that are exported satisfy the condition.
     fn restricts(&self, item: c_int) -> bool {
         self.right.as_ref().is_none_or(|right| right.contains(&item))
+    }
+
+    /// Returns whether the condition decides which row of an item is joined: it mentions the item, or it is the
+    /// condition of a LEFT JOIN with the item on the right side, which is NULL if the condition does not hold.
+    fn chooses(&self, item: c_int) -> bool {
+        let mut references = self.references.iter();
+        self.restricts(item) && (self.right.is_some() || references.any(|reference| reference.item == item))
     }
 }
 
@@ -1558,6 +1567,12 @@ impl Walk<'_> {
                     made.add(&level.outputs[by.column]);
                 }
                 self.restrict(&mut level, made)?;
+            }
+            if self.occurrences.iter().any(|found| found.is_repeated) {
+                // Copies of one occurrence's rows distort what is measured of the others.
+                for found in &mut self.occurrences {
+                    found.is_repeated = true;
+                }
             }
             self.check_countable()?;
             let forced = self.hidden.iter().enumerate().filter(|(_, hidden)| hidden.is_forced);

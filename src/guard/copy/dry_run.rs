@@ -34,7 +34,7 @@ pub fn try_out(query: &str) -> Result<Vec<Trial>, Error> {
         text: query.into(),
         is_dry: true,
     };
-    let verdicts = hooks::while_exporting(statement, || {
+    let verdicts = hooks::while_exporting(statement, text.as_ptr(), || {
         Spi::connect(|_| {
             let mut nowhere = DestReceiver {
                 rStartup: Some(start),

@@ -197,8 +197,8 @@ pub fn install() {
 
 /// How far an export has come.
 enum Stage {
-    /// Its query has not been planned yet.
-    Armed,
+    /// Its query, which is part of this text, has not been planned yet.
+    Armed(*const c_char),
     /// It reads nothing that it has to be judged for.
     Free,
     /// Its shape was judged, and this plan was made.
@@ -226,8 +226,8 @@ thread_local! {
     static PLANNING_JUDGED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs `statement` as an export. Returns the verdicts of a dry run.
-pub fn while_exporting(statement: Statement, run: impl FnOnce()) -> Vec<Verdict> {
+/// Runs `statement`, whose query is part of the text `source`, as an export. Returns the verdicts of a dry run.
+pub fn while_exporting(statement: Statement, source: *const c_char, run: impl FnOnce()) -> Vec<Verdict> {
     /// Removes the last entry of [`EXPORTS`] when dropped, including while an error unwinds.
     struct Ended;
     impl Drop for Ended {
@@ -239,7 +239,7 @@ pub fn while_exporting(statement: Statement, run: impl FnOnce()) -> Vec<Verdict>
     }
     let export = Export {
         statement: Rc::new(statement),
-        stage: Stage::Armed,
+        stage: Stage::Armed(source),
         verdicts: Vec::new(),
     };
     EXPORTS.with_borrow_mut(|exports| exports.push(export));
@@ -307,7 +307,7 @@ unsafe extern "C-unwind" fn run_export(utility: Utility) {
     // SAFETY: Postgres passes valid pointers to its hooks, and these are passed on unchanged.
     unsafe {
         if let Some((statement, planned)) = NEXT.take() {
-            while_exporting(statement, || {
+            while_exporting(statement, utility.source, || {
                 pg_sys::ffi::pg_guard_ffi_boundary(|| utility.proceed(planned))
             });
         }
@@ -516,7 +516,8 @@ unsafe extern "C-unwind" fn planner(
             options,
             parameters,
         };
-        match is_at(|stage| matches!(stage, Stage::Armed)) && !rights::is_guard_at_work() {
+        // Other queries may be planned before, for example by event triggers. They have a text of their own.
+        match is_at(|stage| matches!(stage, Stage::Armed(text) if *text == source)) {
             true => plan_export(query, planning),
             false => planning.proceed(query),
         }
@@ -779,7 +780,7 @@ fn conclude_dry(judged: &Judged, verdicts: Result<Vec<Verdict>, Error>) {
 unsafe extern "C-unwind" fn check_permissions(entries: *mut pg_sys::List, raises: bool) -> bool {
     // SAFETY: Postgres passes valid pointers to its hooks, and these are passed on unchanged.
     unsafe {
-        if is_at(|stage| matches!(stage, Stage::Armed)) && !rights::is_guard_at_work() {
+        if is_at(|stage| matches!(stage, Stage::Armed(_))) && !rights::is_guard_at_work() {
             check_copied(entries);
         }
         BEFORE
@@ -797,7 +798,7 @@ unsafe extern "C-unwind" fn check_permissions(
 ) -> bool {
     // SAFETY: Postgres passes valid pointers to its hooks, and these are passed on unchanged.
     unsafe {
-        if is_at(|stage| matches!(stage, Stage::Armed)) && !rights::is_guard_at_work() {
+        if is_at(|stage| matches!(stage, Stage::Armed(_))) && !rights::is_guard_at_work() {
             check_copied(entries);
         }
         BEFORE
