@@ -11,15 +11,12 @@ use pgrx::prelude::*;
 use std::borrow::Cow;
 use std::ffi::CStr;
 
-/// Direction of the rows that break a policy.
+/// What happens to a statement that makes an export table unsafe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
-    /// The rows would leave the relation.
-    Out,
-    /// The rows would be in the relation, which is an export table: the statement is refused.
-    In,
-    /// The rows are in the relation, which is an export table whose policy only warns.
-    InAnyhow,
+pub enum Change {
+    Refused,
+    /// It passes with a warning.
+    Warned,
 }
 
 /// Reason why a call has no result. Messages name arguments and objects, never values of the data.
@@ -113,7 +110,7 @@ pub enum Error {
     #[error("must be owner of relation {relation}")]
     NotOwner { relation: String },
 
-    #[error("{} {relation} {}: its {measure} is {}, {limit}", way.what(), way.outcome(), shown(*measured))]
+    #[error("change of {relation} {}: its {measure} is {}, {limit}", change.outcome(), shown(*measured))]
     Unsafe {
         relation: String,
         policy: i32,
@@ -122,7 +119,7 @@ pub enum Error {
         measured: Option<f64>,
         rows: i64,
         unsafe_rows: Option<i64>,
-        way: Way,
+        change: Change,
     },
 
     #[error("reading {relation} refused: policy {policy} allows reading by COPY TO only")]
@@ -335,7 +332,6 @@ impl Error {
             | Error::LockedOut { .. }
             | Error::CannotBeLogged { .. }
             | Error::Locked { .. }
-            | Error::Unsafe { way: Way::Out, .. }
             | Error::OnlyByCopy { .. }
             | Error::NotInLanguage { .. }
             | Error::NotSatisfied { .. }
@@ -343,9 +339,13 @@ impl Error {
             | Error::CannotBeJudged { .. }
             | Error::CommandInMeasure { .. }
             | Error::UnusablePolicy { .. } => PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
-            Error::Unsafe { way: Way::In, .. } => PgSqlErrorCode::ERRCODE_CHECK_VIOLATION,
             Error::Unsafe {
-                way: Way::InAnyhow, ..
+                change: Change::Refused,
+                ..
+            } => PgSqlErrorCode::ERRCODE_CHECK_VIOLATION,
+            Error::Unsafe {
+                change: Change::Warned,
+                ..
             } => PgSqlErrorCode::ERRCODE_WARNING,
             Error::ChangedWhileReading => PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
             Error::NotUtf8 { .. } => PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
@@ -394,7 +394,11 @@ impl Error {
                     "" => "No column counts.".into(),
                     counted => format!("What counts: {counted}."),
                 };
-                let details = if details.is_empty() { String::new() } else { format!(" {details}") };
+                let details = if details.is_empty() {
+                    String::new()
+                } else {
+                    format!(" {details}")
+                };
                 Some(format!("Policies: {policies}. {counted}{details}"))
             }
             Error::NotUtf8 { encoding } => Some(format!("The encoding of this database is {encoding}.")),
@@ -403,7 +407,6 @@ impl Error {
                 policy,
                 rows,
                 unsafe_rows,
-                way: Way::In | Way::InAnyhow,
                 ..
             } => {
                 let found = unsafe_rows.map_or(String::new(), |rows| {
@@ -419,18 +422,6 @@ impl Error {
                     "Policy {policy}: the statement changes {changed}.{found}"
                 ))
             }
-            Error::Unsafe {
-                policy,
-                rows,
-                unsafe_rows: Some(unsafe_rows),
-                ..
-            } => {
-                let are = if *unsafe_rows == 1 { "is" } else { "are" };
-                Some(format!(
-                    "Policy {policy}: {unsafe_rows} of {rows} rows {are} unsafe."
-                ))
-            }
-            Error::Unsafe { policy, rows, .. } => Some(format!("Policy {policy} was judged on {rows} rows.")),
             _ => None,
         }
     }
@@ -491,11 +482,6 @@ impl Error {
                 Some("Give a jsonb value with fewer levels of lists and objects.".into())
             }
             Error::NotLocal => Some("Aggregate on the server that has the rows, and merge the results.".into()),
-            Error::Unsafe { way: Way::Out, .. } => Some(
-                "Leave columns out or make them coarser; disclosure.check_export() tries a query without \
-                 exporting."
-                    .into(),
-            ),
             Error::Unsafe { .. } => Some(
                 "Leave rows or columns out, make them coarser, or add rows that are like the unsafe ones."
                     .into(),
@@ -582,20 +568,12 @@ impl Error {
     }
 }
 
-impl Way {
-    /// Returns the start of the message, which the name of the relation follows.
-    fn what(self) -> &'static str {
-        match self {
-            Way::Out => "export of",
-            Way::In | Way::InAnyhow => "change of",
-        }
-    }
-
+impl Change {
     /// Returns the part of the message that follows the name of the relation.
     fn outcome(self) -> &'static str {
         match self {
-            Way::Out | Way::In => "refused",
-            Way::InAnyhow => "is unsafe",
+            Change::Refused => "refused",
+            Change::Warned => "is unsafe",
         }
     }
 }

@@ -2,8 +2,8 @@
 //! behind. They are compiled only with the feature `probe`, and the tests themselves declare them in SQL.
 
 use crate::error::Error;
-use crate::guard::log::{Entry, Lasting, Outcome};
 use crate::guard::copy::export;
+use crate::guard::log::{Entry, Lasting, Outcome};
 use crate::guard::{language, log, policy, refusals, tree};
 use crate::pg::table::{Table, table_row};
 use crate::{memory, run};

@@ -9,14 +9,14 @@
 //! stored rows, and `privacy_score` scores each stored row once. Functions that users wrote are called by
 //! `function`.
 
-use crate::error::{Error, Way};
+use crate::error::{Change, Error};
 use crate::guard::copy::spool::{self, Asked};
 use crate::guard::labels::Labels;
 use crate::guard::log::{Lasting, Outcome};
 use crate::guard::measure_function::{Found, MeasureFunction};
+use crate::guard::origin::{Origin, Origins};
 use crate::guard::policy::Policy;
 use crate::guard::rule::{Limit, Measure, Statistic};
-use crate::guard::origin::{Origin, Origins};
 use crate::guard::shape::{Counted, HiddenKind, Occurrence, Shape};
 use crate::guard::{log, policy, rights, sandbox};
 use crate::input::relation::Relation;
@@ -100,7 +100,12 @@ const KNOWN: Weights = Weights {
 impl Source {
     /// Returns the source for the collected rows of an export. They can be read only within
     /// [`spool::Spool::show`].
-    pub fn of_export(shape: &Shape, relations: Vec<Oid>, rows: u64, labels: &mut Labels) -> Result<Self, Error> {
+    pub fn of_export(
+        shape: &Shape,
+        relations: Vec<Oid>,
+        rows: u64,
+        labels: &mut Labels,
+    ) -> Result<Self, Error> {
         let mut columns = Vec::new();
         for output in &shape.outputs {
             let number = columns.len();
@@ -144,7 +149,8 @@ impl Source {
                 type_oid: hidden.type_of.oid,
                 modifier: hidden.type_of.modifier,
                 is_computed: false,
-                nulls_are_values: matches!(hidden.kind, HiddenKind::Value(_)) && labels.nulls_are_values(&origins)?,
+                nulls_are_values: matches!(hidden.kind, HiddenKind::Value(_))
+                    && labels.nulls_are_values(&origins)?,
                 origins,
                 weights,
                 always_counts: matches!(hidden.kind, HiddenKind::Branch),
@@ -252,9 +258,9 @@ impl Source {
         };
         match &occurrence.counted {
             Counted::Rows => None,
-            Counted::Marked(columns) | Counted::Distinct(columns) => {
-                Some(Asked::Identity(columns.iter().map(|place| outputs + place).collect()))
-            }
+            Counted::Marked(columns) | Counted::Distinct(columns) => Some(Asked::Identity(
+                columns.iter().map(|place| outputs + place).collect(),
+            )),
         }
     }
 
@@ -414,7 +420,12 @@ fn k_anonymity(policy: &Policy, source: &Source, quasi: &[&Column]) -> Result<Me
 
 /// Measures k of an export: the smallest number of stored rows of the policy's relation behind rows that look
 /// alike to the recipient. Classes without such a row say nothing about anybody.
-fn k_of_export(policy: &Policy, source: &Source, quasi: &[&Column], family: &[Oid]) -> Result<Measured, Error> {
+fn k_of_export(
+    policy: &Policy,
+    source: &Source,
+    quasi: &[&Column],
+    family: &[Oid],
+) -> Result<Measured, Error> {
     let mut smallest: Option<Measured> = None;
     for (_, occurrence) in source.occurrences_of(family) {
         let alike = Asked::Code(quasi.iter().map(|column| column.number).collect());
@@ -422,7 +433,9 @@ fn k_of_export(policy: &Policy, source: &Source, quasi: &[&Column], family: &[Oi
             true => ("", None),
             false => ("GROUP BY alike", Some(("alike".to_string(), alike))),
         };
-        let identity = source.identity(occurrence).map(|identity| ("id".to_string(), identity));
+        let identity = source
+            .identity(occurrence)
+            .map(|identity| ("id".to_string(), identity));
         let measured = ask(&format!(
             "SELECT min(size)::float8, coalesce(sum(rows), 0)::int8, \
                     coalesce(sum(rows) FILTER (WHERE size < {limit}), 0)::int8 \
@@ -439,7 +452,8 @@ fn k_of_export(policy: &Policy, source: &Source, quasi: &[&Column], family: &[Oi
             smallest = Some(measured);
         }
     }
-    smallest.ok_or_else(|| policy.unusable("the query does not read its relation in a way that can be counted"))
+    smallest
+        .ok_or_else(|| policy.unusable("the query does not read its relation in a way that can be counted"))
 }
 
 /// Measures the privacy score. If the query may return a stored row more than once, copies would distort the
@@ -460,10 +474,17 @@ fn privacy_score(
         .collect();
     let is_repeated = |occurrence: &Occurrence| matches!(occurrence.counted, Counted::Distinct(_));
     if !source.occurrences.iter().any(is_repeated) {
-        return ask(&scores(policy, statistic, &score_of_rows(policy, source, &taking_part, &[])));
+        return ask(&scores(
+            policy,
+            statistic,
+            &score_of_rows(policy, source, &taking_part, &[]),
+        ));
     }
-    let mut units: Vec<Vec<usize>> =
-        source.occurrences_of(family).into_iter().map(|(place, _)| vec![place]).collect();
+    let mut units: Vec<Vec<usize>> = source
+        .occurrences_of(family)
+        .into_iter()
+        .map(|(place, _)| vec![place])
+        .collect();
     if source.occurrences.len() > 1 {
         units.push((0..source.occurrences.len()).collect());
     }
@@ -474,7 +495,11 @@ fn privacy_score(
             .copied()
             .filter(|column| !column.from.is_empty() && column.from.iter().all(|place| unit.contains(place)))
             .collect();
-        let measured = ask(&scores(policy, statistic, &score_of_rows(policy, source, &part, &unit)))?;
+        let measured = ask(&scores(
+            policy,
+            statistic,
+            &score_of_rows(policy, source, &part, &unit),
+        ))?;
         if worst.is_none_or(|worst| measured.value > worst.value) {
             worst = Some(measured);
         }
@@ -506,7 +531,9 @@ fn scores(policy: &Policy, statistic: Statistic, score_of_rows: &str) -> String 
 /// Returns a query for the scores of the source's rows: of all rows, or of one row for each combination of
 /// stored rows of these occurrences.
 fn score_of_rows(policy: &Policy, source: &Source, columns: &[&Column], unit: &[usize]) -> String {
-    let identities = unit.iter().filter_map(|&place| source.identity(&source.occurrences[place]));
+    let identities = unit
+        .iter()
+        .filter_map(|&place| source.identity(&source.occurrences[place]));
     let identities: Vec<(String, Asked)> = identities
         .enumerate()
         .map(|(place, identity)| (format!("id{place}"), identity))
@@ -529,7 +556,9 @@ fn score_of_rows(policy: &Policy, source: &Source, columns: &[&Column], unit: &[
         .iter()
         .copied()
         .partition(|column| matches!(source.place, Place::Spool { .. }) && column.is_quasi());
-    let codes = by_bytes.iter().map(|column| (column.sql.clone(), Asked::Code(vec![column.number])));
+    let codes = by_bytes
+        .iter()
+        .map(|column| (column.sql.clone(), Asked::Code(vec![column.number])));
     let from = source.from(&by_value, codes.chain(identities).collect());
     let (weighted, weights) = weighted(columns);
     format!(
@@ -554,7 +583,10 @@ pub fn score_call(policy: &Policy, weights: &Value) -> String {
 pub fn weighted(counting: &[&Column]) -> (Vec<String>, Value) {
     let mut columns = Vec::new();
     let mut weights = serde_json::Map::new();
-    for (column, of_column) in counting.iter().filter_map(|column| Some((column, column.weights?))) {
+    for (column, of_column) in counting
+        .iter()
+        .filter_map(|column| Some((column, column.weights?)))
+    {
         let place = columns.len();
         columns.push(format!("{} AS c{place}", column.scored()));
         let mut of_column = as_json(of_column);
@@ -586,7 +618,10 @@ fn cracks(source: &Source, counting: &[&Column], family: &[Oid]) -> Result<Measu
     let columns = counting.iter().filter(|column| column.is_value);
     let upper: Vec<String> = columns
         .map(|column| {
-            let others = others.iter().map(|(name, asked)| (name.clone(), asked.clone())).collect();
+            let others = others
+                .iter()
+                .map(|(name, asked)| (name.clone(), asked.clone()))
+                .collect();
             format!(
                 "(SELECT upper FROM disclosure.crack_report_of((SELECT disclosure.count_items(item) \
                    FROM (SELECT {which} {} AS item FROM {}) AS items)))",
@@ -629,7 +664,11 @@ fn function(
         .iter()
         .map(|column| format!("{} AS {}", column.sql, quote_identifier(&column.name)))
         .collect();
-    let query = format!("SELECT {} FROM {}", columns.join(", "), source.from(&seen, Vec::new()));
+    let query = format!(
+        "SELECT {} FROM {}",
+        columns.join(", "),
+        source.from(&seen, Vec::new())
+    );
     let rows = ask(&format!(
         "SELECT NULL::float8, count(*), NULL::int8 FROM {}",
         source.from(&[], Vec::new())
@@ -762,7 +801,7 @@ pub fn described(policy: &Policy, measured: Measured) -> String {
 }
 
 /// Returns the error, or warning, for rows that break a policy.
-pub fn refusal(policy: &Policy, measured: Measured, way: Way) -> Error {
+pub fn refusal(policy: &Policy, measured: Measured, change: Change) -> Error {
     Error::Unsafe {
         relation: policy.relation_name(),
         policy: policy.number,
@@ -771,7 +810,7 @@ pub fn refusal(policy: &Policy, measured: Measured, way: Way) -> Error {
         measured: measured.value,
         rows: measured.rows,
         unsafe_rows: measured.unsafe_rows,
-        way,
+        change,
     }
 }
 

@@ -4,9 +4,9 @@
 //! could not have set it, so that nobody weakens a judgement by labels of their own.
 
 use crate::error::Error;
+use crate::guard::origin::{Origin, Origins};
 use crate::guard::policy::{self, Policy};
 use crate::guard::rights;
-use crate::guard::origin::{Origin, Origins};
 use crate::label::labels_of;
 use crate::pg::catalog;
 use disclosure::{Label, Weights};

@@ -332,8 +332,6 @@ pub struct Policies {
     /// Relations whose rows a policy concerns: the policy's relation, and those above and below it in
     /// inheritance and partition trees. Each is mapped to the ascending positions of its policies in `all`.
     by_relation: FxHashMap<Oid, Vec<usize>>,
-    /// Distinct roles that the policies are for.
-    roles: Vec<Option<Oid>>,
 }
 
 impl Policies {
@@ -356,9 +354,6 @@ impl Policies {
             };
             for &member in family.iter() {
                 policies.by_relation.entry(member).or_default().push(place);
-            }
-            if !policies.roles.contains(&policy.for_role) {
-                policies.roles.push(policy.for_role);
             }
             policies.all.push(policy);
         }
@@ -384,11 +379,6 @@ impl Policies {
         places.sort_unstable();
         places.dedup();
         places.into_iter().map(|place| self.all[place].clone()).collect()
-    }
-
-    /// Returns whether any policy is for a role that the current statement acts for.
-    pub fn concern_us(&self) -> bool {
-        self.roles.iter().any(|&role| is_for_us(role))
     }
 }
 
@@ -493,10 +483,15 @@ pub fn concerning(relations: &[Oid]) -> Result<Vec<Rc<Policy>>, Error> {
         if kind != pg_sys::RELKIND_MATVIEW {
             continue;
         }
-        let own: Vec<Rc<Policy>> = all.iter().filter(|policy| policy.relation == relation).cloned().collect();
+        let own: Vec<Rc<Policy>> = all
+            .iter()
+            .filter(|policy| policy.relation == relation)
+            .cloned()
+            .collect();
         let is_replaced = |policy: &Policy| {
             let owner = owner_of(policy.relation);
-            own.iter().any(|own| owner.is_some_and(|owner| rights::has_rights_of(own.maker, owner)))
+            own.iter()
+                .any(|own| owner.is_some_and(|owner| rights::has_rights_of(own.maker, owner)))
         };
         let below = all.of(relations_under(relation)?);
         found.extend(below.into_iter().filter(|policy| !is_replaced(policy)));

@@ -382,9 +382,17 @@ impl Walk<'_> {
             let with_ties = q.limitOption == pg_sys::LimitOption::LIMIT_OPTION_WITH_TIES;
             let has_limit = !q.limitCount.is_null();
             let refused: [(bool, &str, &'static str); 14] = [
-                (!is_select || has_changes, "a command other than SELECT", ONLY_SELECT),
+                (
+                    !is_select || has_changes,
+                    "a command other than SELECT",
+                    ONLY_SELECT,
+                ),
                 (!q.withCheckOptions.is_null(), "a check option", ONLY_SELECT),
-                (!q.groupClause.is_null() || !q.groupingSets.is_null(), "GROUP BY", NOT_YET),
+                (
+                    !q.groupClause.is_null() || !q.groupingSets.is_null(),
+                    "GROUP BY",
+                    NOT_YET,
+                ),
                 (!q.havingQual.is_null(), "HAVING", NOT_YET),
                 (q.hasAggs, "an aggregate", NOT_YET),
                 (q.hasDistinctOn, "DISTINCT ON", "Export all rows."),
@@ -404,9 +412,17 @@ impl Walk<'_> {
                     "FOR UPDATE or FOR SHARE",
                     "Leave it out.",
                 ),
-                (!q.limitOffset.is_null(), "OFFSET", "Rows leave in random order, so there is nothing to skip."),
+                (
+                    !q.limitOffset.is_null(),
+                    "OFFSET",
+                    "Rows leave in random order, so there is nothing to skip.",
+                ),
                 (with_ties, "WITH TIES", "Use LIMIT with a constant."),
-                (has_limit && !is_top, "LIMIT in a subquery", "Use LIMIT at the end of the whole query."),
+                (
+                    has_limit && !is_top,
+                    "LIMIT in a subquery",
+                    "Use LIMIT at the end of the whole query.",
+                ),
                 (
                     has_limit && limit_of(q.limitCount).is_none(),
                     "LIMIT with an expression",
@@ -710,9 +726,9 @@ impl Walk<'_> {
                 return self.no("TABLESAMPLE", -1, "Export all rows, or use LIMIT.");
             }
             let identity = match (*entry).relkind as u8 {
-                pg_sys::RELKIND_RELATION
-                | pg_sys::RELKIND_PARTITIONED_TABLE
-                | pg_sys::RELKIND_MATVIEW => Identity::Stored,
+                pg_sys::RELKIND_RELATION | pg_sys::RELKIND_PARTITIONED_TABLE | pg_sys::RELKIND_MATVIEW => {
+                    Identity::Stored
+                }
                 pg_sys::RELKIND_FOREIGN_TABLE => Identity::Marked,
                 _ => return self.no("this kind of relation", -1, JOIN_INSTEAD),
             };
@@ -768,7 +784,10 @@ impl Walk<'_> {
     fn materialized(&self, view: Oid) -> Walked<Vec<Oid>> {
         if !catalog::owner_of(view).is_some_and(|owner| self.is_owners(owner)) {
             return self.no(
-                format!("materialized view {}, which reads a protected relation,", catalog::name_of(view)),
+                format!(
+                    "materialized view {}, which reads a protected relation,",
+                    catalog::name_of(view)
+                ),
                 -1,
                 "Read the protected relation itself, or a materialized view of its owner.",
             );
@@ -798,7 +817,10 @@ impl Walk<'_> {
     unsafe fn opaque(&mut self, view: Oid, query: *mut Query) -> Walked<()> {
         // SAFETY: see the top of this file.
         unsafe {
-            let before = self.enter(format!("view {}", catalog::name_of(view)), catalog::owner_of(view));
+            let before = self.enter(
+                format!("view {}", catalog::name_of(view)),
+                catalog::owner_of(view),
+            );
             let functions = language::functions_in(query);
             let walked = functions
                 .into_iter()
@@ -842,7 +864,10 @@ impl Walk<'_> {
             let Some(view) = tree::view_of(entry) else {
                 return self.query((*entry).subquery, false);
             };
-            let before = self.enter(format!("view {}", catalog::name_of(view)), catalog::owner_of(view));
+            let before = self.enter(
+                format!("view {}", catalog::name_of(view)),
+                catalog::owner_of(view),
+            );
             self.views.push(view);
             let level = self.query((*entry).subquery, false);
             self.views.pop();
@@ -892,7 +917,11 @@ impl Walk<'_> {
     /// Notes which occurrences may be exported repeatedly: those that are joined with anything that is not a
     /// function of them.
     fn mark_repeated(&mut self, level: &Level) {
-        let free = level.items.iter().filter(|item| item.determined_by.is_none()).count();
+        let free = level
+            .items
+            .iter()
+            .filter(|item| item.determined_by.is_none())
+            .count();
         if free > 1 {
             for item in &level.items {
                 for found in &mut self.occurrences[item.occurrences.clone()] {
@@ -1010,7 +1039,11 @@ impl Clause {
 /// The index is one that the query uses.
 unsafe fn entry_of(query: *mut Query, index: c_int) -> *mut RangeTblEntry {
     // SAFETY: by the contract of the function.
-    unsafe { (*(*(*query).rtable).elements.add(index as usize - 1)).ptr_value.cast() }
+    unsafe {
+        (*(*(*query).rtable).elements.add(index as usize - 1))
+            .ptr_value
+            .cast()
+    }
 }
 
 /// Returns the number in a LIMIT clause; `None` if it is not a constant, and the highest number for LIMIT
@@ -1080,7 +1113,9 @@ unsafe fn keys_of(level: &Level, item: c_int, clauses: &[Clause]) -> Vec<Key> {
             if !is_one_column || others.is_empty() || !others.iter().all(|other| level.is_bound(other.item)) {
                 continue;
             }
-            let number = [left, right].into_iter().find_map(|side| plain_column(level.query, side, item));
+            let number = [left, right]
+                .into_iter()
+                .find_map(|side| plain_column(level.query, side, item));
             if let Some(number) = number {
                 keys.push(Key {
                     number,
@@ -1148,7 +1183,11 @@ fn is_unique(relation: Oid, with_children: bool, keys: &[Key]) -> bool {
             || !with_children
             || !(*(*table).rd_rel).relhassubclass;
         let indexes = pg_sys::RelationGetIndexList(table);
-        let count = if indexes.is_null() || !is_covered { 0 } else { (*indexes).length as usize };
+        let count = if indexes.is_null() || !is_covered {
+            0
+        } else {
+            (*indexes).length as usize
+        };
         let is_unique = (0..count).any(|place| {
             let index = pg_sys::index_open((*(*indexes).elements.add(place)).oid_value, lock);
             let is_unique = is_unique_by(index, keys);
@@ -1175,7 +1214,10 @@ unsafe fn is_unique_by(index: pg_sys::Relation, keys: &[Key]) -> bool {
         }
         let numbers = about.indkey.values.as_slice(about.indnkeyatts as usize);
         numbers.iter().enumerate().all(|(place, &number)| {
-            let (family, collation) = (*(*index).rd_opfamily.add(place), *(*index).rd_indcollation.add(place));
+            let (family, collation) = (
+                *(*index).rd_opfamily.add(place),
+                *(*index).rd_indcollation.add(place),
+            );
             let is_equal = |key: &&Key| {
                 let strategy = pg_sys::get_op_opfamily_strategy(key.operator, family);
                 key.number == number
@@ -1233,7 +1275,9 @@ impl Walk<'_> {
             let comparison = clause.node.cast::<pg_sys::OpExpr>();
             let sides = list::<Node>((*comparison).args);
             let is_plain = |reference: Reference| {
-                sides.iter().any(|&side| plain_column(level.query, side, reference.item) == Some(reference.number))
+                sides
+                    .iter()
+                    .any(|&side| plain_column(level.query, side, reference.item) == Some(reference.number))
             };
             let is_equality = pg_sys::op_mergejoinable((*comparison).opno, left.type_of.oid);
             if !is_equality || !is_plain(left) || !is_plain(right) {
@@ -1242,7 +1286,10 @@ impl Walk<'_> {
             for reference in [left, right] {
                 let made = self.made_of(level, reference)?;
                 let is_protected = level.item(reference.item).is_some_and(Item::is_protected);
-                if !is_protected || !made.is_plain || !self.rules.labels.borrow_mut().is_person(&made.origins)? {
+                if !is_protected
+                    || !made.is_plain
+                    || !self.rules.labels.borrow_mut().is_person(&made.origins)?
+                {
                     return Ok(false);
                 }
             }
@@ -1424,7 +1471,11 @@ impl Walk<'_> {
                 self.expression(level, argument, references)?;
                 if references.len() > before && constants.contains(&place) {
                     return self.no(
-                        format!("a column as argument {} of {}", place + 1, name_of_function(function)),
+                        format!(
+                            "a column as argument {} of {}",
+                            place + 1,
+                            name_of_function(function)
+                        ),
                         pg_sys::exprLocation(argument),
                         "Give a constant.",
                     );
@@ -1575,7 +1626,11 @@ impl Walk<'_> {
                 }
             }
             self.check_countable()?;
-            let forced = self.hidden.iter().enumerate().filter(|(_, hidden)| hidden.is_forced);
+            let forced = self
+                .hidden
+                .iter()
+                .enumerate()
+                .filter(|(_, hidden)| hidden.is_forced);
             let mut wanted: BTreeSet<usize> = forced.map(|(number, _)| number).collect();
             for made in &level.outputs {
                 wanted.extend(&made.needs);
@@ -1608,7 +1663,10 @@ impl Walk<'_> {
             });
             Ok(Shape {
                 outputs: outputs.collect(),
-                hidden: numbers.iter().map(|&number| self.hidden[number].clone()).collect(),
+                hidden: numbers
+                    .iter()
+                    .map(|&number| self.hidden[number].clone())
+                    .collect(),
                 occurrences: occurrences.collect(),
                 conditions: self.conditions,
                 order,
@@ -1629,7 +1687,10 @@ impl Walk<'_> {
             if !is_countable {
                 let relation = found.relations.first().copied().unwrap_or(Oid::INVALID);
                 return self.no(
-                    format!("a join or union that may repeat rows of {}", catalog::name_of(relation)),
+                    format!(
+                        "a join or union that may repeat rows of {}",
+                        catalog::name_of(relation)
+                    ),
                     -1,
                     "Join it only with relations that have a unique index on the columns of the join.",
                 );
@@ -1647,15 +1708,18 @@ impl Walk<'_> {
             let mut expressions: Vec<(usize, *mut Node)> = level.asked.clone();
             for item in &level.items {
                 if let Source::Subquery(inner, _) = &item.source {
-                    let below: Vec<usize> = numbers.iter().copied().filter(|&number| inner.has(number)).collect();
+                    let below: Vec<usize> = numbers
+                        .iter()
+                        .copied()
+                        .filter(|&number| inner.has(number))
+                        .collect();
                     let first = inner.outputs.len() + 1;
                     self.expose(inner, &below);
                     let entry = entry_of(query, item.index);
                     for (place, number) in below.into_iter().enumerate() {
                         tree::name_appended(entry);
                         let type_of = self.hidden[number].type_of;
-                        let column =
-                            tree::column(item.index, (first + place) as i16, type_of, &item.nulling);
+                        let column = tree::column(item.index, (first + place) as i16, type_of, &item.nulling);
                         expressions.push((number, column));
                     }
                 }
@@ -1697,7 +1761,10 @@ impl Level {
     fn fill(&mut self, number: usize, value: i32) {
         match self.branches.is_empty() {
             true => self.asked.push((number, tree::integer(value))),
-            false => self.branches.iter_mut().for_each(|(_, branch)| branch.fill(number, value)),
+            false => self
+                .branches
+                .iter_mut()
+                .for_each(|(_, branch)| branch.fill(number, value)),
         }
     }
 
@@ -1742,9 +1809,10 @@ fn name_of_node(tag: NodeTag) -> (&'static str, &'static str) {
         NodeTag::T_Param => ("a parameter", "Write the value as a constant."),
         NodeTag::T_Aggref | NodeTag::T_GroupingFunc => ("an aggregate", NOT_YET),
         NodeTag::T_WindowFunc => ("a window function", SIMPLER),
-        NodeTag::T_RowExpr | NodeTag::T_RowCompareExpr | NodeTag::T_FieldSelect | NodeTag::T_ConvertRowtypeExpr => {
-            ("a row", NO_ROWS)
-        }
+        NodeTag::T_RowExpr
+        | NodeTag::T_RowCompareExpr
+        | NodeTag::T_FieldSelect
+        | NodeTag::T_ConvertRowtypeExpr => ("a row", NO_ROWS),
         NodeTag::T_ArrayExpr => ("ARRAY[…]", "Export the elements as columns."),
         NodeTag::T_XmlExpr => ("XML", LIST),
         NodeTag::T_SetToDefault | NodeTag::T_CurrentOfExpr => ("this expression", SIMPLER),

@@ -20,14 +20,11 @@ pub unsafe fn list<T>(nodes: *mut List) -> Vec<*mut T> {
 /// # Safety
 /// `nodes` is NULL or a list of pointers to `T`, which outlives the iterator.
 pub unsafe fn entries<T>(nodes: *mut List) -> impl Iterator<Item = *mut T> {
-    // SAFETY: by the contract of the function.
-    let length = if nodes.is_null() {
-        0
-    } else {
-        unsafe { (*nodes).length }
-    };
-    // SAFETY: a list has `length` elements.
-    (0..length as usize).map(move |place| unsafe { (*(*nodes).elements.add(place)).ptr_value.cast() })
+    // SAFETY: by the contract of the function; a list has `length` elements.
+    unsafe {
+        let length = if nodes.is_null() { 0 } else { (*nodes).length };
+        (0..length as usize).map(move |place| (*(*nodes).elements.add(place)).ptr_value.cast())
+    }
 }
 
 /// Postgres' own walkers, declared without pgrx's wrappers: one guard at the top is enough, and an ERROR that
@@ -99,8 +96,14 @@ pub unsafe fn relations_in(query: *mut Query) -> Vec<Oid> {
     // SAFETY: the query is valid by the contract, and an ERROR (nested too deep) is caught at this boundary.
     unsafe {
         pg_sys::ffi::pg_guard_ffi_boundary(|| visit(query.cast(), (&raw mut found).cast()));
-        let length = if found.is_null() { 0 } else { (*found).length as usize };
-        (0..length).map(|place| (*(*found).elements.add(place)).oid_value).collect()
+        let length = if found.is_null() {
+            0
+        } else {
+            (*found).length as usize
+        };
+        (0..length)
+            .map(|place| (*(*found).elements.add(place)).oid_value)
+            .collect()
     }
 }
 
@@ -142,7 +145,13 @@ pub enum CteProblem {
 /// The query is rewritten, and nobody else uses it.
 pub unsafe fn inline_ctes(query: *mut Query) -> Result<(), CteProblem> {
     // SAFETY: by the contract of the function.
-    unsafe { Inlining { outer: Vec::new(), references: 0 }.query(query) }
+    unsafe {
+        Inlining {
+            outer: Vec::new(),
+            references: 0,
+        }
+        .query(query)
+    }
 }
 
 struct Inlining {
@@ -163,8 +172,7 @@ impl Inlining {
                     return Err(CteProblem::Recursive);
                 }
                 let of_cte = (*cte).ctequery.cast::<Query>();
-                if (*of_cte).type_ != NodeTag::T_Query
-                    || (*of_cte).commandType != pg_sys::CmdType::CMD_SELECT
+                if (*of_cte).type_ != NodeTag::T_Query || (*of_cte).commandType != pg_sys::CmdType::CMD_SELECT
                 {
                     return Err(CteProblem::Modifying);
                 }
@@ -265,8 +273,9 @@ pub fn integer(value: i32) -> *mut Node {
 pub fn column(item: c_int, number: i16, type_of: TypeOf, nulling: &[c_int]) -> *mut Node {
     // SAFETY: makes a new node.
     unsafe {
-        let column =
-            pg_sys::makeVar(item, number, type_of.oid, type_of.modifier, type_of.collation, 0);
+        #[cfg(feature = "pg14")]
+        let item = item as pg_sys::Index;
+        let column = pg_sys::makeVar(item, number, type_of.oid, type_of.modifier, type_of.collation, 0);
         #[cfg(not(any(feature = "pg14", feature = "pg15")))]
         for &join in nulling {
             (*column).varnullingrels = pg_sys::bms_add_member((*column).varnullingrels, join);
@@ -343,7 +352,11 @@ pub fn prepare_indexes(relations: &[Oid]) {
             unsafe {
                 let open = pg_sys::relation_open(table, no_lock);
                 let indexes = pg_sys::RelationGetIndexList(open);
-                let count = if indexes.is_null() { 0 } else { (*indexes).length as usize };
+                let count = if indexes.is_null() {
+                    0
+                } else {
+                    (*indexes).length as usize
+                };
                 for place in 0..count {
                     let index = pg_sys::index_open((*(*indexes).elements.add(place)).oid_value, lock);
                     pg_sys::RelationGetIndexExpressions(index);

@@ -181,7 +181,10 @@ unsafe fn header(row: Datum) -> pg_sys::HeapTupleHeader {
 ///
 /// # Safety
 /// `descriptor` must be valid and contain the position.
-unsafe fn attribute(descriptor: pg_sys::TupleDesc, position: usize) -> *const pg_sys::FormData_pg_attribute {
+pub unsafe fn attribute(
+    descriptor: pg_sys::TupleDesc,
+    position: usize,
+) -> *const pg_sys::FormData_pg_attribute {
     // SAFETY: by the contract of the function.
     unsafe {
         #[cfg(feature = "pg18")]

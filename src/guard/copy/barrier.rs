@@ -73,18 +73,18 @@ pub fn raised<R>(allowed: &FxHashSet<Oid>, job: impl FnOnce() -> R) -> R {
     job()
 }
 
-/// Runs `job`, which is the guard's own, with the barrier down and returns its result.
-pub fn lowered<R>(job: impl FnOnce() -> R) -> R {
-    let _state = State::change(false);
-    job()
-}
-
 /// Returns whether the barrier has to see calls of a function. Neither this function nor [`pass`] contains
 /// anything that needs to be dropped, because an ERROR may jump over them.
 unsafe extern "C-unwind" fn needs(function: Oid) -> bool {
     let is_users = IS_UP.get() && function.to_u32() >= pg_sys::FirstNormalObjectId;
     // SAFETY: the hook was set by another library, and gets what Postgres passed.
-    is_users || unsafe { BEFORE.get().and_then(|before| before.needs).is_some_and(|needs| needs(function)) }
+    is_users
+        || unsafe {
+            BEFORE
+                .get()
+                .and_then(|before| before.needs)
+                .is_some_and(|needs| needs(function))
+        }
 }
 
 unsafe extern "C-unwind" fn pass(event: FmgrHookEventType::Type, info: *mut FmgrInfo, argument: *mut Datum) {

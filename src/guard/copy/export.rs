@@ -12,9 +12,9 @@ use crate::guard::copy::{barrier, spool};
 use crate::guard::judge::{self, Measured, Source};
 use crate::guard::labels::Labels;
 use crate::guard::log::{self, Lasting, Outcome};
+use crate::guard::origin::Origins;
 use crate::guard::policy::Policy;
 use crate::guard::refusals::{self, Turn};
-use crate::guard::origin::Origins;
 use crate::guard::shape::{self, HiddenKind, Refusal, Rules, Shape, Stopped};
 use crate::guard::{language, policy, rights, tree};
 use crate::pg::catalog;
@@ -136,7 +136,9 @@ impl Judged {
             barrier::raised(&self.shape.functions, || collecting.collect(deliver));
             let spool = collecting.finish(self.shape.limit, self.outputs());
             let verdicts = spool.show(|| self.verdicts(&spool));
-            verdicts.map(|verdicts| (spool, verdicts)).unwrap_or_else(Error::raise)
+            verdicts
+                .map(|verdicts| (spool, verdicts))
+                .unwrap_or_else(Error::raise)
         };
         match silence::withholding(run) {
             Ok(judged) => Ok(judged),
@@ -153,8 +155,7 @@ impl Judged {
         ordered.sort_by_key(|policy| policy.measure.is_function());
         let mut verdicts: Vec<Verdict> = Vec::with_capacity(ordered.len());
         for policy in ordered {
-            let is_called =
-                !policy.measure.is_function() || verdicts.iter().all(|verdict| verdict.is_safe);
+            let is_called = !policy.measure.is_function() || verdicts.iter().all(|verdict| verdict.is_safe);
             verdicts.push(match is_called {
                 true => verdict(policy, &source)?,
                 false => Verdict {
@@ -172,7 +173,11 @@ impl Judged {
     /// Logs the verdicts, and returns an error if one of them is a refusal, which is counted.
     pub fn conclude(&self, verdicts: &[Verdict]) -> Result<(), Error> {
         let is_safe = verdicts.iter().all(|verdict| verdict.is_safe);
-        let outcome = if is_safe { Outcome::Allowed } else { Outcome::Refused };
+        let outcome = if is_safe {
+            Outcome::Allowed
+        } else {
+            Outcome::Refused
+        };
         for verdict in verdicts {
             self.record(&verdict.policy, verdict.measured, outcome, &verdict.reason)?;
         }
@@ -215,7 +220,11 @@ impl Judged {
     /// error comes from the circumstances, one with a fixed text.
     fn failed(&self, withheld: &Withheld) -> Result<Error, Error> {
         let circumstance = withheld.circumstance();
-        let outcome = if circumstance.is_some() { Outcome::Failed } else { Outcome::Refused };
+        let outcome = if circumstance.is_some() {
+            Outcome::Failed
+        } else {
+            Outcome::Refused
+        };
         for policy in &self.policies {
             self.record(policy, None, outcome, &withheld.reason())?;
         }
@@ -236,12 +245,14 @@ impl Judged {
 
     /// Returns the error of a refusal after measuring. It is the same whichever policy is broken.
     fn refusal(&self, details: String) -> Error {
-        let describe = |policy: &Rc<Policy>| {
-            format!("{} ({} {})", policy.number, policy.measure, policy.limit)
-        };
+        let describe =
+            |policy: &Rc<Policy>| format!("{} ({} {})", policy.number, policy.measure, policy.limit);
         let policies: Vec<String> = self.policies.iter().map(describe).collect();
         Error::NotSatisfied {
-            relation: self.policies.first().map_or(String::new(), |policy| policy.relation_name()),
+            relation: self
+                .policies
+                .first()
+                .map_or(String::new(), |policy| policy.relation_name()),
             policies: policies.join(", "),
             counted: self.counted.clone(),
             details,
@@ -276,7 +287,10 @@ fn verdict(policy: &Rc<Policy>, source: &Source) -> Result<Verdict, Error> {
     let is_enough = people >= policy.min_people();
     let mut reason = judge::described(policy, measured);
     if !is_enough {
-        reason += &format!("; number of people {people}, at least {} is required", policy.min_people());
+        reason += &format!(
+            "; number of people {people}, at least {} is required",
+            policy.min_people()
+        );
     }
     if !is_within && let Some(column) = judge::spoiler(policy, source)? {
         reason += &format!("; without column \"{column}\" it would be within the limit");
@@ -298,8 +312,10 @@ unsafe fn judge_shape(
     policies: &[Rc<Policy>],
     labels: &RefCell<Labels>,
 ) -> Result<Shape, Stopped> {
-    let mut owners: Vec<Option<Oid>> =
-        policies.iter().map(|policy| catalog::owner_of(policy.relation)).collect();
+    let mut owners: Vec<Option<Oid>> = policies
+        .iter()
+        .map(|policy| catalog::owner_of(policy.relation))
+        .collect();
     owners.dedup();
     let is_protected = |relation: Oid| {
         let found = policy::concerning(&[relation]);
@@ -327,7 +343,9 @@ fn refused(statement: &Statement, policies: &[Rc<Policy>], refusal: Refusal) -> 
         record(statement, policy, None, Outcome::Refused, "", &reason)?;
     }
     Ok(Error::NotInLanguage {
-        relation: policies.first().map_or(String::new(), |policy| policy.relation_name()),
+        relation: policies
+            .first()
+            .map_or(String::new(), |policy| policy.relation_name()),
         what: refusal.what,
         place: match (refusal.inside, refusal.location) {
             (Some(inside), _) => Some(format!("It is in {inside}.")),
@@ -388,7 +406,10 @@ fn counted(shape: &Shape, labels: &mut Labels) -> Result<String, Error> {
         parts.push(labels.described(&leaving)?.join(", "));
     }
     if !shape.conditions.is_empty() {
-        parts.push(format!("conditions on {}", labels.described(&shape.conditions)?.join(", ")));
+        parts.push(format!(
+            "conditions on {}",
+            labels.described(&shape.conditions)?.join(", ")
+        ));
     }
     Ok(parts.join("; "))
 }
@@ -409,7 +430,9 @@ pub unsafe fn describe(query: *mut Query) -> Result<Vec<String>, Error> {
         Ok(shape) => shape,
         Err(Stopped::Failed(error)) => return Err(error),
         Err(Stopped::Refused(refusal)) => {
-            let place = refusal.inside.map_or(String::new(), |inside| format!(" in {inside}"));
+            let place = refusal
+                .inside
+                .map_or(String::new(), |inside| format!(" in {inside}"));
             return Ok(vec![format!("refused: {}{place}", refusal.what)]);
         }
     };
@@ -420,7 +443,10 @@ pub unsafe fn describe(query: *mut Query) -> Result<Vec<String>, Error> {
             .collect();
         names.join(" ")
     };
-    let outputs = shape.outputs.iter().map(|output| format!("{}: {}", output.name, names(&output.origins)));
+    let outputs = shape
+        .outputs
+        .iter()
+        .map(|output| format!("{}: {}", output.name, names(&output.origins)));
     let hidden = shape.hidden.iter().filter_map(|hidden| match &hidden.kind {
         HiddenKind::Value(origins) => Some(format!("hidden value: {}", names(origins))),
         HiddenKind::Condition(origins) => Some(format!("hidden condition: {}", names(origins))),
@@ -433,7 +459,11 @@ pub unsafe fn describe(query: *mut Query) -> Result<Vec<String>, Error> {
             Counted::Marked(_) => "marked rows",
             Counted::Distinct(_) => "distinct rows",
         };
-        let relations: Vec<String> = occurrence.relations.iter().map(|&oid| catalog::name_of(oid)).collect();
+        let relations: Vec<String> = occurrence
+            .relations
+            .iter()
+            .map(|&oid| catalog::name_of(oid))
+            .collect();
         format!("counted: {how} of {}", relations.join(" through "))
     });
     Ok(outputs.chain(hidden).chain(counted).collect())

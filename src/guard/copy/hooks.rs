@@ -246,7 +246,12 @@ pub fn while_exporting(statement: Statement, source: *const c_char, run: impl Fn
     let _ended = Ended;
     let _known_to_workers = guc::Exporting::new();
     run();
-    EXPORTS.with_borrow_mut(|exports| exports.last_mut().map(|export| std::mem::take(&mut export.verdicts)))
+    EXPORTS
+        .with_borrow_mut(|exports| {
+            exports
+                .last_mut()
+                .map(|export| std::mem::take(&mut export.verdicts))
+        })
         .unwrap_or_default()
 }
 
@@ -373,7 +378,9 @@ unsafe fn text_of(planned: *mut PlannedStmt, source: *const c_char) -> String {
     // SAFETY: by the contract of the function.
     unsafe {
         let all = CStr::from_ptr(source).to_bytes();
-        let start = usize::try_from((*planned).stmt_location).unwrap_or(0).min(all.len());
+        let start = usize::try_from((*planned).stmt_location)
+            .unwrap_or(0)
+            .min(all.len());
         let end = match (*planned).stmt_len {
             0 => all.len(),
             length => all.len().min(start + usize::try_from(length).unwrap_or(0)),
@@ -458,9 +465,8 @@ unsafe fn select_of_copy(copy: &pg_sys::CopyStmt) -> Result<Option<String>, Erro
         } else {
             ""
         };
-        let select = |columns: Vec<String>| {
-            format!("SELECT {} FROM {only}{}", columns.join(", "), relation.name())
-        };
+        let select =
+            |columns: Vec<String>| format!("SELECT {} FROM {only}{}", columns.join(", "), relation.name());
         Ok(columns.map(select))
     }
 }
@@ -660,10 +666,11 @@ unsafe extern "C-unwind" fn look_at_start(execution: *mut QueryDesc, flags: c_in
 unsafe fn reading_of(execution: *mut QueryDesc) -> Reading {
     let kind = EXPORTS.with_borrow(|exports| exports.last().map(|export| export.statement.kind));
     // SAFETY: by the contract of the function.
+    let is_bound_out = unsafe { reading::is_bound_out(execution) };
     match kind {
         Some(kind) => Reading::Hidden(kind),
         None if guc::is_in_worker_of_export() => Reading::Hidden("COPY TO"),
-        None if unsafe { reading::is_bound_out(execution) } => Reading::Hidden("CREATE TABLE AS"),
+        None if is_bound_out => Reading::Hidden("CREATE TABLE AS"),
         None => Reading::Free,
     }
 }
@@ -742,13 +749,17 @@ unsafe extern "C-unwind" fn run_judged(execution: *mut QueryDesc, run: Run) {
             pg_sys::ffi::pg_guard_ffi_boundary(|| run.proceed(execution));
             (*execution).dest = destination;
         });
-        let is_dry = EXPORTS.with_borrow(|exports| exports.last().is_some_and(|export| export.statement.is_dry));
+        let is_dry =
+            EXPORTS.with_borrow(|exports| exports.last().is_some_and(|export| export.statement.is_dry));
         if is_dry {
             silence::hold(); // auto_explain may print row counts when the execution ends
-            return conclude_dry(&judged, collected.map(|(spool, verdicts)| {
-                spool.end();
-                verdicts
-            }));
+            return conclude_dry(
+                &judged,
+                collected.map(|(spool, verdicts)| {
+                    spool.end();
+                    verdicts
+                }),
+            );
         }
         let (spool, verdicts) = collected.unwrap_or_else(Error::raise);
         judged.conclude(&verdicts).unwrap_or_else(Error::raise);

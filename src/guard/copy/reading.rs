@@ -41,7 +41,8 @@ pub unsafe fn is_bystander(execution: *mut QueryDesc) -> bool {
         standard::AcceptInvalidationMessages(); // learn what other sessions have committed
         let planned = (*execution).plannedstmt;
         // What a materialized view reads is not in the plan.
-        let is_derived = |entry: *mut pg_sys::RangeTblEntry| (*entry).relkind as u8 == pg_sys::RELKIND_MATVIEW;
+        let is_derived =
+            |entry: *mut pg_sys::RangeTblEntry| (*entry).relkind as u8 == pg_sys::RELKIND_MATVIEW;
         policy::are_unconcerned(relations_read(planned))
             && (policy::is_known_empty() || !entries((*planned).rtable).any(is_derived))
     }

@@ -172,4 +172,3 @@ pub fn withholding<R>(job: impl FnOnce() -> R) -> Result<R, Withheld> {
     end(result.is_ok());
     result
 }
-

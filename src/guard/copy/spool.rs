@@ -13,6 +13,7 @@ use crate::guard::shape::Order;
 use crate::memory;
 use crate::pg::memory_context::Scratch;
 use crate::pg::receiver::values_of;
+use crate::pg::row::attribute;
 use pgrx::pg_sys::{self, Datum, DestReceiver, Oid, TupleDesc, TupleTableSlot};
 use pgrx::prelude::*;
 use std::cell::RefCell;
@@ -97,13 +98,14 @@ impl Collecting {
                 pg_sys::fmgr_info(pg_sys::get_opcode(by.equality), &mut function);
                 (by.column, function, by.collation)
             };
-            let attributes = (*shape).attrs.as_slice(width);
             Collecting {
                 sort,
                 keyed: pg_sys::MakeSingleTupleTableSlot(keyed, &pg_sys::TTSOpsVirtual),
                 previous: pg_sys::MakeSingleTupleTableSlot(shape, &pg_sys::TTSOpsMinimalTuple),
                 order: order.iter().map(comparison).collect(),
-                is_variable: attributes.iter().map(|column| column.attlen == -1).collect(),
+                is_variable: (0..width)
+                    .map(|column| (*attribute(shape, column)).attlen == -1)
+                    .collect(),
                 run: 0,
                 rows: 0,
                 random: RandomState::new(),
@@ -192,8 +194,12 @@ impl Collecting {
                     let column = *column;
                     match (nulls[column], nulls_before[column]) {
                         (false, false) => {
-                            let equal =
-                                pg_sys::FunctionCall2Coll(equality, *collation, values[column], before[column]);
+                            let equal = pg_sys::FunctionCall2Coll(
+                                equality,
+                                *collation,
+                                values[column],
+                                before[column],
+                            );
                             !bool::from_datum(equal, false).unwrap_or(false)
                         }
                         (now, then) => now != then,
@@ -292,8 +298,8 @@ impl Spool {
     fn type_of(&self, column: usize) -> Option<pg_sys::FormData_pg_attribute> {
         // SAFETY: the descriptor is valid as long as the sort is.
         unsafe {
-            let width = (*self.keyed).natts as usize;
-            (*self.keyed).attrs.as_slice(width).get(column + KEYS).copied()
+            let place = column + KEYS;
+            (place < (*self.keyed).natts as usize).then(|| *attribute(self.keyed, place))
         }
     }
 }
@@ -552,14 +558,19 @@ unsafe fn filled(
     expected: TupleDesc,
 ) -> Result<Vec<Filled>, Error> {
     // SAFETY: by the contract of the function.
-    let attributes = unsafe { (*expected).attrs.as_slice((*expected).natts as usize) };
+    let types: Vec<Oid> = unsafe {
+        let width = (*expected).natts as usize;
+        (0..width)
+            .map(|column| (*attribute(expected, column)).atttypid)
+            .collect()
+    };
     let asked: Option<Vec<Asked>> = columns.split_whitespace().map(Asked::parse).collect();
     let asked = asked.ok_or(Error::NotLeaving)?;
-    if attributes.len() != asked.len().max(1) {
+    if types.len() != asked.len().max(1) {
         return Err(Error::NotLeaving);
     }
     let may_be_seen = |column: &usize| shown.columns.as_ref().is_none_or(|seen| seen.contains(column));
-    let fill = |(asked, attribute): (Asked, &pg_sys::FormData_pg_attribute)| {
+    let fill = |(asked, expected): (Asked, Oid)| {
         if !asked.columns().iter().all(may_be_seen) {
             return Err(Error::NotLeaving);
         }
@@ -570,17 +581,15 @@ unsafe fn filled(
             .collect();
         let about = about.ok_or(Error::NotLeaving)?;
         match asked {
-            Asked::Value(column) if about[0].1.atttypid == attribute.atttypid => Ok(Filled::Value(column)),
-            Asked::Code(_) | Asked::Identity(_) if attribute.atttypid == pg_sys::INT8OID => {
-                Ok(Filled::Code(Coder {
-                    columns: about,
-                    codes: HashMap::new(),
-                    key: Vec::new(),
-                    skips_null: matches!(asked, Asked::Identity(_)),
-                }))
-            }
+            Asked::Value(column) if about[0].1.atttypid == expected => Ok(Filled::Value(column)),
+            Asked::Code(_) | Asked::Identity(_) if expected == pg_sys::INT8OID => Ok(Filled::Code(Coder {
+                columns: about,
+                codes: HashMap::new(),
+                key: Vec::new(),
+                skips_null: matches!(asked, Asked::Identity(_)),
+            })),
             _ => Err(Error::NotLeaving),
         }
     };
-    asked.into_iter().zip(attributes).map(fill).collect()
+    asked.into_iter().zip(types).map(fill).collect()
 }

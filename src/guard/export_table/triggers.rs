@@ -8,7 +8,7 @@
 //! the transaction itself sees an older state, and then allows, refuses, warns, or deletes unsafe rows that
 //! the statement inserted.
 
-use crate::error::{Error, Way};
+use crate::error::{Change, Error};
 use crate::guard::export_table::own_triggers::{COLLECT, JUDGE, TURN};
 use crate::guard::export_table::statement::{Batch, Event, Place};
 use crate::guard::export_table::{dropping, obstacle, own_triggers, statement};
@@ -220,7 +220,7 @@ fn judge(batch: &Batch) -> Result<(), Error> {
             record(batch, policy, measured, Outcome::Allowed)?;
         } else {
             record(batch, policy, measured, Outcome::Warned)?;
-            judge::refusal(policy, measured, Way::InAnyhow).warn();
+            judge::refusal(policy, measured, Change::Warned).warn();
         }
     }
     Ok(())
@@ -314,7 +314,7 @@ fn refuse<R>(batch: &Batch, policy: &Policy, measured: Measured) -> Result<R, Er
         Outcome::Refused,
         Lasting::Always,
     )?;
-    Err(judge::refusal(policy, measured, Way::In))
+    Err(judge::refusal(policy, measured, Change::Refused))
 }
 
 fn tell_dropped(batch: &Batch, policy: &Policy, dropped: i64) {

@@ -61,6 +61,9 @@ pub struct Expression {
     pub kind: Kind,
     /// Stored columns that it is made of.
     pub made_of: BTreeSet<Origin>,
+    /// Whether it is a column of a list whose rows may fit several times. The columns by which it is joined leave
+    /// then, so its own values tell nothing more.
+    pub of_list: bool,
     /// What in it no export may contain, if anything.
     pub outside: Option<&'static str>,
 }
@@ -72,6 +75,7 @@ impl Expression {
             sql: sql.to_owned(),
             kind,
             made_of: BTreeSet::new(),
+            of_list: false,
             outside: None,
         }
     }
@@ -278,6 +282,7 @@ impl Writer<'_> {
             sql,
             kind,
             made_of: one.made_of.union(&other.made_of).copied().collect(),
+            of_list: one.of_list || other.of_list,
             outside: one.outside.or(other.outside),
         }
     }

@@ -187,6 +187,7 @@ impl Branch {
                 sql: name.to_owned(),
                 kind,
                 made_of: BTreeSet::from([Origin { instance, column }]),
+                of_list: false,
                 outside: None,
             })
             .collect();
@@ -365,6 +366,7 @@ impl Branch {
         };
         self.columns.push(Expression {
             kind,
+            of_list: !is_unique,
             ..column.named(format!("({alias}.{shown})"))
         });
     }

@@ -142,7 +142,7 @@ fn about(branch: &Branch, subject: usize, row: &[Value]) -> Option<Row> {
             // A mixture hides nothing, and neither does an expression that makes a value NULL.
             let stored = keys + 3 * origin.instance + if origin.column == 7 { 1 } else { 2 };
             sensitive.push(row[stored].clone());
-            if expression.made_of.len() == 1 {
+            if expression.made_of.len() == 1 && !expression.of_list {
                 sensitive.push(value.clone());
             }
         }
