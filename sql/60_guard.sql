@@ -527,7 +527,7 @@ CREATE FUNCTION disclosure.check_export(
   LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE ROWS 3
   AS 'MODULE_PATHNAME', 'check_export_wrapper';
 COMMENT ON FUNCTION disclosure.check_export(text) IS
-  'returns the measured value and the verdict of each policy of the relations that a SELECT reads, and whether the policy applies to the caller; exports nothing';
+  'returns the verdict of each policy of the relations that a SELECT reads, and whether the policy applies to the caller; what was measured is shown to those who may see it; exports nothing, but is logged and counted like an export';
 
 CREATE FUNCTION disclosure_internal.leaving(columns text) RETURNS SETOF record
   LANGUAGE c STABLE STRICT PARALLEL RESTRICTED

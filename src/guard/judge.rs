@@ -794,7 +794,10 @@ pub fn number(value: f64) -> String {
 pub fn described(policy: &Policy, measured: Measured) -> String {
     let value = measured.value.map_or("unknown".into(), |value| value.to_string());
     let found = match measured.unsafe_rows {
-        Some(unsafe_rows) => format!("; {unsafe_rows} of {} rows are unsafe", measured.rows),
+        Some(unsafe_rows) => {
+            let are = if unsafe_rows == 1 { "is" } else { "are" };
+            format!("; {unsafe_rows} of {} rows {are} unsafe", measured.rows)
+        }
         None => format!("; measured on {} rows", measured.rows),
     };
     format!("{} is {value}, {}{found}", policy.measure, policy.limit.rule())

@@ -158,11 +158,14 @@ impl Labels {
         Ok(is_person)
     }
 
-    /// Returns the labels of these columns as a text such as `zip (quasi)`.
+    /// Returns these columns with their labels, such as `zip (quasi)`. Columns that no measure counts are left out.
     pub fn described(&mut self, origins: &Origins) -> Result<Vec<String>, Error> {
         let mut described = Vec::new();
         for origin in origins {
+            let is_named =
+                |policy: &Rc<Policy>| policy.columns.iter().flatten().any(|name| *name == origin.column);
             let label = match self.of(origin)? {
+                Some(Label::Ignore) if !self.policies.iter().any(is_named) => continue,
                 Some(label) => label.to_string(),
                 None if catalog::is_view(origin.relation) && origins.len() > 1 => continue,
                 None => "no label".into(),

@@ -77,7 +77,7 @@ impl Policy {
     }
 
     /// Returns why the policy cannot be judged for any export, or `None` if it can be.
-    fn problem(&self) -> Result<Option<String>, Error> {
+    pub fn problem(&self) -> Result<Option<String>, Error> {
         let problem = match &self.measure {
             Measure::Unusable { problem, .. } => Some(problem.clone()),
             Measure::Function(function) => function.find(self.relation)?.err(),

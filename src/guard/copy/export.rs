@@ -43,7 +43,7 @@ pub struct Judged {
     relations: Vec<Oid>,
     /// Columns that count, with their labels, for the log and for messages.
     counted: String,
-    /// Turn of the session role; `None` if it is exempt, which is possible in a dry run only.
+    /// Turn of the session role; `None` if it may see what is measured, which is possible in a dry run only.
     turn: Option<Turn>,
 }
 
@@ -78,6 +78,12 @@ impl Judged {
         if policies.is_empty() {
             return Ok(None);
         }
+        for policy in &policies {
+            if let Some(problem) = policy.problem()? {
+                record(&statement, policy, None, Outcome::Refused, "", &problem)?;
+                return Err(policy.unusable(problem));
+            }
+        }
         let labels = RefCell::new(Labels::new(&policies)?);
         // SAFETY: by the contract of the function.
         let shape = match unsafe { judge_shape(query, &policies, &labels) } {
@@ -85,11 +91,13 @@ impl Judged {
             Err(Stopped::Failed(error)) => return Err(error),
             Err(Stopped::Refused(refusal)) => return Err(refused(&statement, &policies, refusal)?),
         };
-        let turn = match is_exempt {
+        // What a caller may see anyway tells nothing new.
+        let is_counted = |policy: &&Rc<Policy>| !statement.is_dry || policy.concerns_us() && !may_see(policy);
+        let counted_by: Vec<Rc<Policy>> = policies.iter().filter(is_counted).cloned().collect();
+        let turn = match counted_by.is_empty() {
             true => None,
-            false => Some(refusals::begin(&policies)?),
+            false => Some(refusals::begin(&counted_by)?),
         };
-        tree::prepare_indexes(&relations);
         let counted = counted(&shape, &mut labels.borrow_mut())?;
         Ok(Some(Judged {
             statement,
@@ -109,7 +117,11 @@ impl Judged {
 
     /// Runs `job`, which plans the query, in silence and with the barrier up. An error is a refusal.
     pub fn plan<R>(&self, job: impl FnOnce() -> R) -> Result<R, Error> {
-        match silence::withholding(|| barrier::raised(&self.shape.functions, job)) {
+        let plan = || {
+            tree::prepare_indexes(&self.relations);
+            barrier::raised(&self.shape.functions, job)
+        };
+        match silence::withholding(plan) {
             Ok(planned) => Ok(planned),
             Err(withheld) => Err(self.failed(&withheld)?),
         }
@@ -196,12 +208,12 @@ impl Judged {
 
     /// Logs the verdicts of a dry run and counts a refusal, unless the caller is exempt.
     pub fn conclude_dry(&self, verdicts: &[Verdict]) -> Result<(), Error> {
-        match self.turn {
-            None => Ok(()),
-            Some(_) => match self.conclude(verdicts) {
-                Err(Error::NotSatisfied { .. }) => Ok(()),
-                result => result,
-            },
+        if rights::is_exempt() {
+            return Ok(());
+        }
+        match self.conclude(verdicts) {
+            Err(Error::NotSatisfied { .. }) => Ok(()),
+            result => result,
         }
     }
 

@@ -17,10 +17,14 @@ use crate::error::Error;
 use crate::guard::copy::export::{Judged, Statement, Verdict};
 use crate::guard::copy::reading::{self, Reading};
 use crate::guard::copy::{barrier, silence};
+use crate::guard::log::{Lasting, Outcome};
+use crate::guard::policy::Policy;
 use crate::guard::tree::list;
-use crate::guard::{policy, rights};
+use crate::guard::{judge, policy, rights};
 use crate::guc;
 use crate::input::relation::Relation;
+use crate::pg::catalog;
+use crate::pg::query::{self, Parameters};
 use pgrx::pg_sys::{self, NodeTag, Oid, PlannedStmt, Query, QueryDesc, TupleDesc};
 use pgrx::prelude::*;
 use pgrx::spi::quote_identifier;
@@ -358,7 +362,10 @@ unsafe fn export_of(
             return Ok(None);
         }
         let planned = match kind {
-            "COPY TO" => as_query(planned)?,
+            "COPY TO" => match as_query(planned)? {
+                Some(planned) => planned,
+                None => return Ok(None),
+            },
             _ => planned,
         };
         let statement = Statement {
@@ -390,55 +397,105 @@ unsafe fn text_of(planned: *mut PlannedStmt, source: *const c_char) -> String {
 }
 
 /// Returns COPY table TO as COPY (SELECT …) TO, if a policy concerns the table. Other statements are returned
-/// as they are.
+/// as they are. Returns `None` if the role is exempt and copies a table: nothing is planned then, so that
+/// expressions of its indexes and statistics do not run with the rights of a superuser.
 ///
 /// # Safety
 /// `planned` is a valid COPY … TO.
-unsafe fn as_query(planned: *mut PlannedStmt) -> Result<*mut PlannedStmt, Error> {
+unsafe fn as_query(planned: *mut PlannedStmt) -> Result<Option<*mut PlannedStmt>, Error> {
     // SAFETY: Postgres passes valid pointers to its hooks, and these are passed on unchanged.
     unsafe {
         let copy = (*planned).utilityStmt.cast::<pg_sys::CopyStmt>();
         if (*copy).relation.is_null() {
-            return Ok(planned);
+            return Ok(Some(planned));
         }
-        let text = select_of_copy(&*copy)?.and_then(|text| CString::new(text).ok());
-        let Some(text) = text else {
-            return Ok(planned); // if the statement is invalid, Postgres raises its own error
+        let table = copied_table(&*copy);
+        let policies = policy::concerning(&[table])?;
+        if rights::is_exempt() {
+            for policy in &policies {
+                judge::record("COPY TO", policy, None, Outcome::Exempt, Lasting::Always)?;
+            }
+            return Ok(None);
+        }
+        let Some(policy) = policies.iter().find(|policy| policy.concerns_us()) else {
+            return Ok(Some(planned));
         };
+        let text = select_of_copy(&*copy, table)?.and_then(|text| CString::new(text).ok());
+        let Some(text) = text else {
+            return Ok(Some(planned)); // the statement is invalid: Postgres raises its own error
+        };
+        check_bound_code(policy, table)?;
         let parsed = list::<pg_sys::RawStmt>(pg_sys::pg_parse_query(text.as_ptr()));
         let Some(query) = parsed.first().map(|&raw| (*raw).stmt) else {
-            return Ok(planned);
+            return Ok(Some(planned));
         };
         let planned = pg_sys::copyObjectImpl(planned.cast()).cast::<PlannedStmt>();
         let copy = (*planned).utilityStmt.cast::<pg_sys::CopyStmt>();
         (*copy).relation = std::ptr::null_mut();
         (*copy).attlist = std::ptr::null_mut();
         (*copy).query = query;
-        Ok(planned)
+        Ok(Some(planned))
     }
 }
 
-const FIRST_TO_COPY_MATERIALIZED_VIEWS: u32 = 180_000;
-
-/// Returns the SELECT that returns the rows that COPY table TO would send, or `None` if no policy concerns the
-/// table, or the statement is invalid.
+/// Returns the table that COPY table TO names; an invalid OID if there is none.
 ///
 /// # Safety
 /// `copy` is a valid COPY table … TO.
-unsafe fn select_of_copy(copy: &pg_sys::CopyStmt) -> Result<Option<String>, Error> {
-    // SAFETY: Postgres passes valid pointers to its hooks, and these are passed on unchanged.
+unsafe fn copied_table(copy: &pg_sys::CopyStmt) -> Oid {
+    // SAFETY: by the contract of the function.
     unsafe {
-        let oid = pg_sys::RangeVarGetRelidExtended(
+        pg_sys::RangeVarGetRelidExtended(
             copy.relation,
             pg_sys::AccessShareLock as pg_sys::LOCKMODE,
             pg_sys::RVROption::RVR_MISSING_OK,
             None,
             std::ptr::null_mut(),
-        );
+        )
+    }
+}
+
+/// Returns an error if planning a query on the table could run functions of other roles with the current
+/// user's rights. Postgres plans nothing for COPY table TO, but the query that the guard makes of it is
+/// planned, and the planner may evaluate expressions of indexes, statistics and checks.
+fn check_bound_code(policy: &Policy, table: Oid) -> Result<(), Error> {
+    const QUERY: &str = "
+        SELECT b.relation
+          FROM (SELECT i.indrelid, 'pg_class'::regclass, i.indexrelid FROM pg_index i WHERE i.indrelid = ANY ($1)
+                UNION ALL SELECT s.stxrelid, 'pg_statistic_ext'::regclass, s.oid FROM pg_statistic_ext s WHERE s.stxrelid = ANY ($1)
+                UNION ALL SELECT c.conrelid, 'pg_constraint'::regclass, c.oid FROM pg_constraint c WHERE c.conrelid = ANY ($1))
+               AS b(relation, catalogue, object)
+          JOIN pg_depend d ON d.classid = b.catalogue::oid AND d.objid = b.object
+         WHERE d.refclassid IN ('pg_proc'::regclass::oid, 'pg_operator'::regclass::oid) AND d.refobjid >= 16384";
+    // SAFETY: only reads variables of this backend, on its main thread.
+    let user = unsafe { pg_sys::GetUserId() };
+    let parameters = Parameters::of_oids(&[table])?;
+    let is_others = |&relation: &Oid| {
+        let owner = catalog::owner_of(relation);
+        !owner.is_some_and(|owner| rights::has_rights_of(owner, user))
+    };
+    let bound = rights::as_guard(|| query::oids(QUERY, &parameters))?;
+    match bound.iter().find(|relation| is_others(relation)) {
+        None => Ok(()),
+        Some(_) => Err(policy.unusable(
+            "expressions of its indexes, statistics or checks call functions of other roles, which would run with your rights",
+        )),
+    }
+}
+
+const FIRST_TO_COPY_MATERIALIZED_VIEWS: u32 = 180_000;
+
+/// Returns the SELECT that returns the rows that COPY table TO would send, or `None` if the statement is invalid.
+///
+/// # Safety
+/// `copy` is a valid COPY table … TO, and `oid` the table.
+unsafe fn select_of_copy(copy: &pg_sys::CopyStmt, oid: Oid) -> Result<Option<String>, Error> {
+    // SAFETY: Postgres passes valid pointers to its hooks, and these are passed on unchanged.
+    unsafe {
         let kind = pg_sys::get_rel_relkind(oid) as u8;
         let is_copied = kind == pg_sys::RELKIND_RELATION
             || kind == pg_sys::RELKIND_MATVIEW && pg_sys::PG_VERSION_NUM >= FIRST_TO_COPY_MATERIALIZED_VIEWS;
-        if !is_copied || policy::concerning(&[oid])?.is_empty() {
+        if !is_copied {
             return Ok(None);
         }
         let relation = Relation::whole("relation", Some(oid))?;
