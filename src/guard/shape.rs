@@ -22,7 +22,7 @@ use crate::guard::tree::{self, CteProblem, TypeOf, entries, list};
 use crate::pg::catalog;
 use pgrx::pg_sys::{self, JoinType, List, Node, NodeTag, Oid, Query, RTEKind, RangeTblEntry};
 use pgrx::prelude::*;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::cmp::Ordering;
@@ -66,6 +66,9 @@ struct Made {
     is_plain: bool,
     /// Hidden columns that count if the value leaves.
     needs: BTreeSet<usize>,
+    /// Hidden columns that count if the value leaves or is used in a condition: columns that it compares with
+    /// columns of something else.
+    compared: BTreeSet<usize>,
     /// Occurrences of protected relations that it comes from.
     from: BTreeSet<usize>,
 }
@@ -74,6 +77,7 @@ impl Made {
     fn add(&mut self, other: &Made) {
         self.origins.extend(other.origins.iter().cloned());
         self.needs.extend(&other.needs);
+        self.compared.extend(&other.compared);
         self.from.extend(&other.from);
     }
 }
@@ -148,6 +152,9 @@ pub struct Shape {
     /// [`Counted`] are places in this list.
     pub hidden: Vec<Hidden>,
     pub occurrences: Vec<Occurrence>,
+    /// Whether rows of several occurrences leave that are not linked by their columns labelled person. Then even
+    /// an ignored column would tell which of them belong together.
+    pub is_paired: bool,
     /// Columns in conditions, of all conditions together.
     pub conditions: Origins,
     pub order: Vec<Order>,
@@ -207,6 +214,7 @@ pub unsafe fn judge(query: *mut Query, rules: &Rules) -> Result<Shape, Stopped> 
             inside: Inside::default(),
             hidden: Vec::new(),
             occurrences: Vec::new(),
+            linked: Vec::new(),
             conditions: Origins::new(),
             functions: FxHashSet::default(),
             views: Vec::new(),
@@ -248,6 +256,8 @@ struct Walk<'a> {
     /// All hidden columns that somebody asked for, by number.
     hidden: Vec<Hidden>,
     occurrences: Vec<Found>,
+    /// Pairs of occurrences that are joined by their columns labelled person.
+    linked: Vec<(usize, usize)>,
     conditions: Origins,
     functions: FxHashSet<Oid>,
     /// Views around the current query.
@@ -282,6 +292,8 @@ struct Level {
     branches: Vec<(c_int, Level)>,
     /// Hidden columns that are computed in this query.
     asked: Vec<(usize, *mut Node)>,
+    /// Those of them that have the value of a column, by item and number of the column.
+    values: FxHashMap<(c_int, i16), usize>,
 }
 
 /// FROM item.
@@ -367,11 +379,16 @@ impl Walk<'_> {
 
     /// Asks for a hidden column that has the value of a column, and returns its number.
     fn ask_for(&mut self, level: &mut Level, reference: Reference, made: &Made) -> usize {
+        let place = (reference.item, reference.number);
+        if let Some(&number) = level.values.get(&place) {
+            return number;
+        }
         let nulling = level.item(reference.item).map_or(&[][..], |item| &item.nulling);
         let column = tree::column(reference.item, reference.number, reference.type_of, nulling);
         let kind = HiddenKind::Value(made.origins.clone());
         let number = self.add(kind, reference.type_of, made.from.clone());
         level.asked.push((number, column));
+        level.values.insert(place, number);
         number
     }
 
@@ -387,6 +404,7 @@ impl Walk<'_> {
                 items: Vec::new(),
                 branches: Vec::new(),
                 asked: Vec::new(),
+                values: FxHashMap::default(),
             };
             match (*query).setOperations.is_null() {
                 true => self.select(level),
@@ -517,6 +535,7 @@ impl Walk<'_> {
             self.from(&mut level, (*query).jointree.cast(), &[], &mut clauses)?;
             self.find_determined(&mut level, &clauses)?;
             self.mark_repeated(&level);
+            self.find_linked(&level, &clauses)?;
             for clause in &clauses {
                 self.condition(&mut level, clause)?;
             }
@@ -547,11 +566,87 @@ impl Walk<'_> {
             if let (NodeTag::T_Var, [reference]) = ((*expression).type_, &references[..]) {
                 return self.made_of(level, *reference);
             }
+            let compares = self.compares(level, &references, |walk, occurrence| walk.person_of(occurrence))?;
             let mut made = Made::default();
             for reference in references {
-                made.add(&self.disclosed(level, reference)?);
+                let mut of_column = self.disclosed(level, reference)?;
+                if compares {
+                    self.compare(level, reference, &mut of_column);
+                }
+                made.add(&of_column);
             }
             Ok(made)
+        }
+    }
+
+    /// Returns whether columns in one expression are compared with each other: they come from different
+    /// occurrences of protected relations, or some of them count and others do not, because they come from a list
+    /// or are ignored. `group_of` tells which occurrences count as one.
+    unsafe fn compares(
+        &self,
+        level: &Level,
+        references: &[Reference],
+        group_of: impl Fn(&Self, usize) -> usize,
+    ) -> Walked<bool> {
+        // SAFETY: see the top of this file.
+        unsafe {
+            let mut sources = BTreeSet::new();
+            for &reference in references {
+                let made = self.made_of(level, reference)?;
+                let counts = !made.from.is_empty() && self.rules.labels.borrow_mut().weights(&made.origins)?.is_some();
+                match counts {
+                    true => sources.extend(made.from.iter().map(|&occurrence| Some(group_of(self, occurrence)))),
+                    false if made.origins.is_empty() => (),
+                    false => {
+                        sources.insert(None);
+                    }
+                }
+            }
+            Ok(references.len() > 1 && sources.len() > 1)
+        }
+    }
+
+    /// Notes that a column is compared with something else, so that it counts with its value.
+    fn compare(&mut self, level: &mut Level, reference: Reference, made: &mut Made) {
+        if !made.from.is_empty() {
+            let hidden = self.ask_for(level, reference, made);
+            made.compared.extend(made.needs.iter().copied().chain([hidden]));
+        }
+    }
+
+    /// Finds the occurrences that are joined by their columns labelled person.
+    unsafe fn find_linked(&mut self, level: &Level, clauses: &[Clause]) -> Walked<()> {
+        // SAFETY: see the top of this file.
+        unsafe {
+            for clause in clauses {
+                if self.links_people(level, clause)? {
+                    let mut people = BTreeSet::new();
+                    for &reference in &clause.references {
+                        people.extend(self.made_of(level, reference)?.from);
+                    }
+                    let mut people = people.into_iter();
+                    if let Some(first) = people.next() {
+                        self.linked.extend(people.map(|other| (first, other)));
+                    }
+                }
+            }
+            Ok(())
+        }
+    }
+
+    /// Returns the first of the occurrences that an occurrence is linked with.
+    fn person_of(&self, occurrence: usize) -> usize {
+        let mut linked = BTreeSet::from([occurrence]);
+        loop {
+            let before = linked.len();
+            for &(one, other) in &self.linked {
+                if linked.contains(&one) || linked.contains(&other) {
+                    linked.extend([one, other]);
+                }
+            }
+            if linked.len() == before {
+                return linked.first().copied().unwrap_or(occurrence);
+            }
         }
     }
 
@@ -904,7 +999,9 @@ impl Walk<'_> {
                 let index = level.items[place].index;
                 let mut made = Made::default();
                 for clause in clauses.iter().filter(|clause| clause.restricts(index)) {
-                    if clause.references.iter().any(|reference| reference.item == index) {
+                    // Whether a LEFT JOIN finds a row depends on its whole condition.
+                    let is_about = clause.references.iter().any(|reference| reference.item == index);
+                    if is_about || clause.right.is_some() {
                         for reference in &clause.references {
                             if reference.item != index && level.is_bound(reference.item) {
                                 made.add(&self.disclosed(level, *reference)?);
@@ -959,14 +1056,18 @@ impl Walk<'_> {
                 .map(|reference| reference.item)
                 .filter(|&item| level.item(item).is_some_and(|item| item.is_protected()))
                 .collect();
-            let is_comparison = clause.references.len() > bound.len() || protected.len() > 1;
-            if is_comparison {
-                for &reference in &bound {
-                    let made = self.disclosed(level, reference)?;
-                    let compared = self.ask_for(level, reference, &made);
-                    for number in made.needs.into_iter().chain([compared]) {
-                        self.hidden[number].is_forced = true;
+            let is_comparison = self.compares(level, &clause.references, |_, occurrence| occurrence)?;
+            for &reference in &bound {
+                let mut made = match is_comparison || level.is_told(clause, reference) {
+                    false => self.made_of(level, reference)?,
+                    true => {
+                        let mut made = self.disclosed(level, reference)?;
+                        self.compare(level, reference, &mut made);
+                        made
                     }
+                };
+                for number in std::mem::take(&mut made.compared) {
+                    self.hidden[number].is_forced = true;
                 }
             }
             let restricts = match &clause.right {
@@ -1011,6 +1112,18 @@ impl Level {
     fn is_bound(&self, index: c_int) -> bool {
         self.item(index)
             .is_some_and(|item| item.is_protected() || item.determined_by.is_some())
+    }
+}
+
+impl Level {
+    /// Returns whether a LEFT JOIN tells something about a column of its left side: its condition depends on the
+    /// column, and rows of its right side are no function of columns that count anyway.
+    fn is_told(&self, clause: &Clause, reference: Reference) -> bool {
+        let is_free = |&item: &c_int| self.item(item).is_some_and(|item| item.determined_by.is_none());
+        clause
+            .right
+            .as_ref()
+            .is_some_and(|right| !right.contains(&reference.item) && right.iter().any(is_free))
     }
 }
 
@@ -1223,6 +1336,7 @@ impl Walk<'_> {
                 origins: Origins::from([stored(relation)]),
                 is_plain: true,
                 needs: BTreeSet::new(),
+                compared: BTreeSet::new(),
                 from: item.occurrences.clone().collect(),
             };
             match &item.source {
@@ -1244,7 +1358,9 @@ impl Walk<'_> {
             let [left, right] = clause.references[..] else {
                 return Ok(false);
             };
-            if (*clause.node).type_ != NodeTag::T_OpExpr || left.item == right.item {
+            // A LEFT JOIN says nothing about two relations that are both on its left side.
+            let is_applied = clause.restricts(left.item) || clause.restricts(right.item);
+            if (*clause.node).type_ != NodeTag::T_OpExpr || left.item == right.item || !is_applied {
                 return Ok(false);
             }
             let comparison = clause.node.cast::<pg_sys::OpExpr>();
@@ -1589,7 +1705,7 @@ impl Walk<'_> {
             let forced = self.hidden.iter().enumerate().filter(|(_, hidden)| hidden.is_forced);
             let mut wanted: BTreeSet<usize> = forced.map(|(number, _)| number).collect();
             for made in &level.outputs {
-                wanted.extend(&made.needs);
+                wanted.extend(made.needs.union(&made.compared));
             }
             for found in &self.occurrences {
                 wanted.extend(found.columns());
@@ -1613,13 +1729,14 @@ impl Walk<'_> {
                 name: text((*target).resname),
                 type_of: TypeOf::expression((*target).expr.cast()),
                 origins: made.origins.clone(),
-                needs: made.needs.iter().copied().map(place).collect(),
+                needs: made.needs.union(&made.compared).copied().map(place).collect(),
                 from: made.from.clone(),
             });
             Ok(Shape {
                 outputs: outputs.collect(),
                 hidden: numbers.iter().map(|&number| self.hidden[number].clone()).collect(),
                 occurrences: occurrences.collect(),
+                is_paired: (0..self.occurrences.len()).any(|occurrence| self.person_of(occurrence) != 0),
                 conditions: self.conditions,
                 order,
                 limit,
