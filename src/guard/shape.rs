@@ -560,9 +560,9 @@ impl Walk<'_> {
     unsafe fn output(&mut self, level: &mut Level, expression: *mut Node) -> Walked<Made> {
         // SAFETY: see the top of this file.
         unsafe {
-            self.type_of(pg_sys::exprType(expression), pg_sys::exprLocation(expression))?;
             let mut references = Vec::new();
             self.expression(level, expression, &mut references)?;
+            self.type_of(pg_sys::exprType(expression), pg_sys::exprLocation(expression))?;
             if let (NodeTag::T_Var, [reference]) = ((*expression).type_, &references[..]) {
                 return self.made_of(level, *reference);
             }
@@ -840,7 +840,7 @@ impl Walk<'_> {
             let is_protected = (self.rules.is_protected)(relation);
             if is_protected {
                 let mut relations = [&[relation], &self.views[..]].concat();
-                if (*entry).relkind as u8 == pg_sys::RELKIND_MATVIEW && !self.has_own_policy(relation) {
+                if (*entry).relkind as u8 == pg_sys::RELKIND_MATVIEW && !self.has_own_policy(relation)? {
                     relations.extend(self.materialized(relation)?);
                 }
                 // The mark and the identity are columns that every table has.
@@ -895,12 +895,14 @@ impl Walk<'_> {
             );
         }
         self.rules.labels.borrow_mut().protect(view);
-        Ok(policy::relations_under(view)?)
+        let mut under = policy::relations_under(view)?;
+        under.retain(|&relation| relation != view);
+        Ok(under)
     }
 
-    /// Returns whether a relation is protected by a policy of its own.
-    fn has_own_policy(&self, relation: Oid) -> bool {
-        self.rules.labels.borrow().has_own_policy(relation)
+    /// Returns whether a materialized view is protected by its own policies alone.
+    fn has_own_policy(&self, view: Oid) -> Walked<bool> {
+        Ok(self.rules.labels.borrow().has_own_policy(view)?)
     }
 
     /// Returns whether a view is taken as one relation: it has a policy, and nothing that it reads has one.
@@ -1873,6 +1875,7 @@ fn name_of_node(tag: NodeTag) -> (&'static str, &'static str) {
             ("a row", NO_ROWS)
         }
         NodeTag::T_ArrayExpr => ("ARRAY[…]", "Export the elements as columns."),
+        NodeTag::T_SubscriptingRef => ("an element or slice of an array", "Export the whole array."),
         NodeTag::T_XmlExpr => ("XML", LIST),
         NodeTag::T_SetToDefault | NodeTag::T_CurrentOfExpr => ("this expression", SIMPLER),
         _ => ("this expression", LIST),
