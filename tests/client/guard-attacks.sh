@@ -373,7 +373,7 @@ denied 'must be owner of relation public.patients' "SELECT disclosure.unprotect_
 denied 'must be owner of relation public.patients' "SELECT disclosure.protect('patients', 'k_anonymity', at_least => 1)"
 denied 'permission denied for function export_freely' 'SELECT disclosure.export_freely()'
 denied 'permission denied for table export_attempt' 'DELETE FROM disclosure_internal.export_attempt'
-denied 'no such rows are being judged' "SELECT * FROM disclosure_internal.leaving('0') AS leaving(c0 text)"
+denied 'no such rows are being judged' "SELECT * FROM disclosure_internal.leaving('v0') AS leaving(c0 text)"
 denied 'must be owner of (table|relation)' "SELECT disclosure.label_column('patients', 'zip', 'ignore')"
 denied 'must be owner of table patients' 'CREATE TABLE mine.heir () INHERITS (patients)'
 
