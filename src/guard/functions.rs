@@ -56,7 +56,7 @@ fn check_export(query: &str) -> Table<Checked> {
             measured: measured.and_then(|measured| measured.value),
             rows: measured.map(|measured| measured.rows),
             unsafe_rows: measured.and_then(|measured| measured.unsafe_rows),
-            verdict: verdict_name(Some(is_safe)),
+            verdict: verdict_name(is_safe),
         }
     };
     enforcement::remind().unwrap_or_else(Error::raise);

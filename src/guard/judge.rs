@@ -91,7 +91,8 @@ pub struct Measured {
     pub unsafe_rows: Option<i64>,
 }
 
-/// Weights of a column that tells which branch a row comes from: the recipient sees it.
+/// Weights of a column that tells which branch a row comes from, or which rows belong together: the recipient
+/// sees it.
 const KNOWN: Weights = Weights {
     likelihood: 1.0,
     danger: 0.0,
@@ -109,13 +110,15 @@ impl Source {
         let mut columns = Vec::new();
         for output in &shape.outputs {
             let number = columns.len();
+            let weights = labels.weights(&output.origins)?;
+            let may_link = shape.is_paired && !output.from.is_empty();
             columns.push(Column {
                 number,
                 name: output.name.clone(),
                 sql: column_name(number),
                 type_oid: output.type_of.oid,
                 modifier: output.type_of.modifier,
-                weights: labels.weights(&output.origins)?,
+                weights: weights.or(may_link.then_some(KNOWN)),
                 is_computed: !output.is_plain,
                 nulls_are_values: labels.nulls_are_values(&output.origins)?,
                 origins: output.origins.clone(),

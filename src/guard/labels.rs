@@ -1,7 +1,8 @@
 //! Labels as the guard reads them: what a column counts as when it leaves.
 //!
-//! The labels of protected relations decide. A label of another relation counts only if the exporting role
-//! could not have set it, so that nobody weakens a judgement by labels of their own.
+//! The labels of protected relations decide. A label counts only if the exporting role could not have set it, so
+//! that nobody weakens a judgement by labels of their own; unless the role could as well change all policies that
+//! the export has to comply with.
 
 use crate::error::Error;
 use crate::guard::origin::{Origin, Origins};
@@ -29,6 +30,8 @@ pub struct Labels {
     policies: Vec<Rc<Policy>>,
     /// Relations that these policies concern.
     protected: Vec<Oid>,
+    /// Whether the exporting role could change all these policies.
+    are_own: bool,
 }
 
 impl Labels {
@@ -39,6 +42,7 @@ impl Labels {
             by_relation: HashMap::new(),
             policies: policies.to_vec(),
             protected: policy::family_of(&relations)?,
+            are_own: relations.into_iter().all(could_be_own),
         })
     }
 
@@ -48,12 +52,18 @@ impl Labels {
             by_relation: HashMap::new(),
             policies: Vec::new(),
             protected: policy::family_of(&[relation])?,
+            are_own: true,
         })
     }
 
-    /// Returns whether a policy is on this very relation.
-    pub fn has_own_policy(&self, relation: Oid) -> bool {
-        self.policies.iter().any(|policy| policy.relation == relation)
+    /// Returns whether a materialized view is protected by its own policies alone: its policies count instead of
+    /// those of the relations that it is made of.
+    pub fn has_own_policy(&self, view: Oid) -> Result<bool, Error> {
+        let concerning = policy::concerning(&[view])?;
+        let is_concerning =
+            |policy: &&Rc<Policy>| concerning.iter().any(|other| other.number == policy.number);
+        let mut policies = self.policies.iter().filter(is_concerning);
+        Ok(policies.all(|policy| policy.relation == view))
     }
 
     /// Takes a relation for a protected one: a materialized view that is made of protected relations.
@@ -65,10 +75,21 @@ impl Labels {
         self.protected.contains(&relation)
     }
 
+    /// Returns whether labels of a relation count, although the exporting role may be one that can set them. While
+    /// a policy is locked, the labels of its relation are, too.
+    fn may_be_own(&self, relation: Oid) -> bool {
+        let is_locked = || {
+            self.policies
+                .iter()
+                .any(|policy| policy.locked && policy.relation == relation)
+        };
+        self.is_protected(relation) && (self.are_own || is_locked())
+    }
+
     /// Returns the label of a column. If it has none, returns that of a column of the same name in the
     /// relation's family.
     fn of(&mut self, origin: &Origin) -> Result<Option<Label>, Error> {
-        let is_protected = self.is_protected(origin.relation);
+        let may_be_own = self.may_be_own(origin.relation);
         let labels = match self.by_relation.entry(origin.relation) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(unknown) => unknown.insert(rights::as_guard(|| {
@@ -81,13 +102,8 @@ impl Labels {
             })?),
         };
         let label = labels.get(&origin.column).copied();
-        let could_be_own = || {
-            let owner = catalog::owner_of(origin.relation);
-            let mut roles = rights::everyone_behind().into_iter();
-            owner.is_none_or(|owner| roles.any(|role| rights::has_rights_of(role, owner)))
-        };
         match label {
-            Some(_) if !is_protected && could_be_own() => Ok(None),
+            Some(_) if !may_be_own && could_be_own(origin.relation) => Ok(None),
             label => Ok(label),
         }
     }
@@ -124,14 +140,25 @@ impl Labels {
         Ok(worst.or((!is_ignored && !is_constant).then_some(Weights::UNLABELLED)))
     }
 
-    /// Returns whether a NULL in a value that is made of `origins` is a value by itself.
+    /// Returns whether a NULL in a value that is made of `origins` is a value by itself: all labels of sensitive
+    /// columns among these say so.
     pub fn nulls_are_values(&mut self, origins: &Origins) -> Result<bool, Error> {
+        let mut are_values = false;
         for origin in origins {
-            if self.of(origin)?.is_some_and(Label::nulls_are_values) {
-                return Ok(true);
+            let is_sensitive = match self.of(origin)? {
+                Some(label) if label.nulls_are_values() => {
+                    are_values = true;
+                    false
+                }
+                Some(label) => label.weights().is_some_and(|weights| weights.danger > 0.0),
+                None if catalog::is_view(origin.relation) && origins.len() > 1 => false,
+                None => self.is_protected(origin.relation),
+            };
+            if is_sensitive {
+                return Ok(false);
             }
         }
-        Ok(false)
+        Ok(are_values)
     }
 
     /// Returns the name and label of a column among these that names people: an identifier, or a column labelled
@@ -174,4 +201,10 @@ impl Labels {
         }
         Ok(described)
     }
+}
+
+/// Returns whether a role behind the statement has the rights of a relation's owner, and so can label it.
+fn could_be_own(relation: Oid) -> bool {
+    let mut roles = rights::everyone_behind().into_iter();
+    catalog::owner_of(relation).is_none_or(|owner| roles.any(|role| rights::has_rights_of(role, owner)))
 }

@@ -473,7 +473,7 @@ pub fn is_known_empty() -> bool {
 
 /// Returns the policies that concern rows of the given relations, in the order of their numbers. Policies of a
 /// relation also concern the materialized views that are made of it, unless its owner has given the
-/// materialized view a policy of its own.
+/// materialized view a policy of its own for the roles that the statement acts for.
 pub fn concerning(relations: &[Oid]) -> Result<Vec<Rc<Policy>>, Error> {
     let all = all()?;
     let mut found = all.of(relations.iter().copied());
@@ -483,11 +483,8 @@ pub fn concerning(relations: &[Oid]) -> Result<Vec<Rc<Policy>>, Error> {
         if kind != pg_sys::RELKIND_MATVIEW {
             continue;
         }
-        let own: Vec<Rc<Policy>> = all
-            .iter()
-            .filter(|policy| policy.relation == relation)
-            .cloned()
-            .collect();
+        let is_own = |policy: &&Rc<Policy>| policy.relation == relation && policy.concerns_us();
+        let own: Vec<Rc<Policy>> = all.iter().filter(is_own).cloned().collect();
         let is_replaced = |policy: &Policy| {
             let owner = owner_of(policy.relation);
             own.iter()

@@ -23,7 +23,7 @@ use crate::guard::tree::{self, CteProblem, TypeOf, entries, list};
 use crate::pg::catalog;
 use pgrx::pg_sys::{self, JoinType, List, Node, NodeTag, Oid, Query, RTEKind, RangeTblEntry};
 use pgrx::prelude::*;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -38,6 +38,9 @@ struct Made {
     is_plain: bool,
     /// Hidden columns that count if the value leaves.
     needs: BTreeSet<usize>,
+    /// Hidden columns that count if the value leaves or is used in a condition: columns that it compares with
+    /// columns of something else.
+    compared: BTreeSet<usize>,
     /// Occurrences of protected relations that it comes from.
     from: BTreeSet<usize>,
 }
@@ -46,6 +49,7 @@ impl Made {
     fn add(&mut self, other: &Made) {
         self.origins.extend(other.origins.iter().cloned());
         self.needs.extend(&other.needs);
+        self.compared.extend(&other.compared);
         self.from.extend(&other.from);
     }
 }
@@ -122,6 +126,9 @@ pub struct Shape {
     /// [`Counted`] are places in this list.
     pub hidden: Vec<Hidden>,
     pub occurrences: Vec<Occurrence>,
+    /// Whether rows of several occurrences leave that are not linked by their columns labelled person. Then even
+    /// an ignored column would tell which of them belong together.
+    pub is_paired: bool,
     /// Columns in conditions, of all conditions together.
     pub conditions: Origins,
     pub order: Vec<Order>,
@@ -181,6 +188,7 @@ pub unsafe fn judge(query: *mut Query, rules: &Rules) -> Result<Shape, Stopped> 
             inside: Inside::default(),
             hidden: Vec::new(),
             occurrences: Vec::new(),
+            linked: Vec::new(),
             conditions: Origins::new(),
             functions: FxHashSet::default(),
             views: Vec::new(),
@@ -222,6 +230,8 @@ struct Walk<'a> {
     /// All hidden columns that somebody asked for, by number.
     hidden: Vec<Hidden>,
     occurrences: Vec<Found>,
+    /// Pairs of occurrences that are joined by their columns labelled person.
+    linked: Vec<(usize, usize)>,
     conditions: Origins,
     functions: FxHashSet<Oid>,
     /// Views around the current query.
@@ -256,6 +266,8 @@ struct Level {
     branches: Vec<(c_int, Level)>,
     /// Hidden columns that are computed in this query.
     asked: Vec<(usize, *mut Node)>,
+    /// Those of them that have the value of a column, by item and number of the column.
+    values: FxHashMap<(c_int, i16), usize>,
 }
 
 /// FROM item.
@@ -341,11 +353,16 @@ impl Walk<'_> {
 
     /// Asks for a hidden column that has the value of a column, and returns its number.
     fn ask_for(&mut self, level: &mut Level, reference: Reference, made: &Made) -> usize {
+        let place = (reference.item, reference.number);
+        if let Some(&number) = level.values.get(&place) {
+            return number;
+        }
         let nulling = level.item(reference.item).map_or(&[][..], |item| &item.nulling);
         let column = tree::column(reference.item, reference.number, reference.type_of, nulling);
         let kind = HiddenKind::Value(made.origins.clone());
         let number = self.add(kind, reference.type_of, made.from.clone());
         level.asked.push((number, column));
+        level.values.insert(place, number);
         number
     }
 
@@ -361,6 +378,7 @@ impl Walk<'_> {
                 items: Vec::new(),
                 branches: Vec::new(),
                 asked: Vec::new(),
+                values: FxHashMap::default(),
             };
             match (*query).setOperations.is_null() {
                 true => self.select(level),
@@ -507,6 +525,7 @@ impl Walk<'_> {
             self.from(&mut level, (*query).jointree.cast(), &[], &mut clauses)?;
             self.find_determined(&mut level, &clauses)?;
             self.mark_repeated(&level);
+            self.find_linked(&level, &clauses)?;
             for clause in &clauses {
                 self.condition(&mut level, clause)?;
             }
@@ -531,17 +550,99 @@ impl Walk<'_> {
     unsafe fn output(&mut self, level: &mut Level, expression: *mut Node) -> Walked<Made> {
         // SAFETY: see the top of this file.
         unsafe {
-            self.type_of(pg_sys::exprType(expression), pg_sys::exprLocation(expression))?;
             let mut references = Vec::new();
             self.expression(level, expression, &mut references)?;
+            self.type_of(pg_sys::exprType(expression), pg_sys::exprLocation(expression))?;
             if let (NodeTag::T_Var, [reference]) = ((*expression).type_, &references[..]) {
                 return self.made_of(level, *reference);
             }
+            let compares =
+                self.compares(level, &references, |walk, occurrence| walk.person_of(occurrence))?;
             let mut made = Made::default();
             for reference in references {
-                made.add(&self.disclosed(level, reference)?);
+                let mut of_column = self.disclosed(level, reference)?;
+                if compares {
+                    self.compare(level, reference, &mut of_column);
+                }
+                made.add(&of_column);
             }
             Ok(made)
+        }
+    }
+
+    /// Returns whether columns in one expression are compared with each other: they come from different
+    /// occurrences of protected relations, or some of them count and others do not, because they come from a list
+    /// or are ignored. `group_of` tells which occurrences count as one.
+    unsafe fn compares(
+        &self,
+        level: &Level,
+        references: &[Reference],
+        group_of: impl Fn(&Self, usize) -> usize,
+    ) -> Walked<bool> {
+        // SAFETY: see the top of this file.
+        unsafe {
+            let mut sources = BTreeSet::new();
+            for &reference in references {
+                let made = self.made_of(level, reference)?;
+                let counts =
+                    !made.from.is_empty() && self.rules.labels.borrow_mut().weights(&made.origins)?.is_some();
+                match counts {
+                    true => sources.extend(
+                        made.from
+                            .iter()
+                            .map(|&occurrence| Some(group_of(self, occurrence))),
+                    ),
+                    false if made.origins.is_empty() => (),
+                    false => {
+                        sources.insert(None);
+                    }
+                }
+            }
+            Ok(references.len() > 1 && sources.len() > 1)
+        }
+    }
+
+    /// Notes that a column is compared with something else, so that it counts with its value.
+    fn compare(&mut self, level: &mut Level, reference: Reference, made: &mut Made) {
+        if !made.from.is_empty() {
+            let hidden = self.ask_for(level, reference, made);
+            made.compared.extend(made.needs.iter().copied().chain([hidden]));
+        }
+    }
+
+    /// Finds the occurrences that are joined by their columns labelled person.
+    unsafe fn find_linked(&mut self, level: &Level, clauses: &[Clause]) -> Walked<()> {
+        // SAFETY: see the top of this file.
+        unsafe {
+            for clause in clauses {
+                if self.links_people(level, clause)? {
+                    let mut people = BTreeSet::new();
+                    for &reference in &clause.references {
+                        people.extend(self.made_of(level, reference)?.from);
+                    }
+                    let mut people = people.into_iter();
+                    if let Some(first) = people.next() {
+                        self.linked.extend(people.map(|other| (first, other)));
+                    }
+                }
+            }
+            Ok(())
+        }
+    }
+
+    /// Returns the first of the occurrences that an occurrence is linked with.
+    fn person_of(&self, occurrence: usize) -> usize {
+        let mut linked = BTreeSet::from([occurrence]);
+        loop {
+            let before = linked.len();
+            for &(one, other) in &self.linked {
+                if linked.contains(&one) || linked.contains(&other) {
+                    linked.extend([one, other]);
+                }
+            }
+            if linked.len() == before {
+                return linked.first().copied().unwrap_or(occurrence);
+            }
         }
     }
 
@@ -735,7 +836,7 @@ impl Walk<'_> {
             let is_protected = (self.rules.is_protected)(relation);
             if is_protected {
                 let mut relations = [&[relation], &self.views[..]].concat();
-                if (*entry).relkind as u8 == pg_sys::RELKIND_MATVIEW && !self.has_own_policy(relation) {
+                if (*entry).relkind as u8 == pg_sys::RELKIND_MATVIEW && !self.has_own_policy(relation)? {
                     relations.extend(self.materialized(relation)?);
                 }
                 // The mark and the identity are columns that every table has.
@@ -793,12 +894,14 @@ impl Walk<'_> {
             );
         }
         self.rules.labels.borrow_mut().protect(view);
-        Ok(policy::relations_under(view)?)
+        let mut under = policy::relations_under(view)?;
+        under.retain(|&relation| relation != view);
+        Ok(under)
     }
 
-    /// Returns whether a relation is protected by a policy of its own.
-    fn has_own_policy(&self, relation: Oid) -> bool {
-        self.rules.labels.borrow().has_own_policy(relation)
+    /// Returns whether a materialized view is protected by its own policies alone.
+    fn has_own_policy(&self, view: Oid) -> Walked<bool> {
+        Ok(self.rules.labels.borrow().has_own_policy(view)?)
     }
 
     /// Returns whether a view is taken as one relation: it has a policy, and nothing that it reads has one.
@@ -960,18 +1063,18 @@ impl Walk<'_> {
                 .map(|reference| reference.item)
                 .filter(|&item| level.item(item).is_some_and(|item| item.is_protected()))
                 .collect();
-            // A list on the right side of a LEFT JOIN is there or not, even if the condition does not mention it.
-            let right = clause.right.iter().flatten();
-            let is_comparison = clause.references.len() > bound.len()
-                || protected.len() > 1
-                || right.into_iter().any(|&item| !level.is_bound(item));
-            if is_comparison {
-                for &reference in &bound {
-                    let made = self.disclosed(level, reference)?;
-                    let compared = self.ask_for(level, reference, &made);
-                    for number in made.needs.into_iter().chain([compared]) {
-                        self.hidden[number].is_forced = true;
+            let is_comparison = self.compares(level, &clause.references, |_, occurrence| occurrence)?;
+            for &reference in &bound {
+                let mut made = match is_comparison || level.is_told(clause, reference) {
+                    false => self.made_of(level, reference)?,
+                    true => {
+                        let mut made = self.disclosed(level, reference)?;
+                        self.compare(level, reference, &mut made);
+                        made
                     }
+                };
+                for number in std::mem::take(&mut made.compared) {
+                    self.hidden[number].is_forced = true;
                 }
             }
             let restricts = match &clause.right {
@@ -1016,6 +1119,18 @@ impl Level {
     fn is_bound(&self, index: c_int) -> bool {
         self.item(index)
             .is_some_and(|item| item.is_protected() || item.determined_by.is_some())
+    }
+}
+
+impl Level {
+    /// Returns whether a LEFT JOIN tells something about a column of its left side: its condition depends on the
+    /// column, and rows of its right side are no function of columns that count anyway.
+    fn is_told(&self, clause: &Clause, reference: Reference) -> bool {
+        let is_free = |&item: &c_int| self.item(item).is_some_and(|item| item.determined_by.is_none());
+        clause
+            .right
+            .as_ref()
+            .is_some_and(|right| !right.contains(&reference.item) && right.iter().any(is_free))
     }
 }
 
@@ -1248,6 +1363,7 @@ impl Walk<'_> {
                 origins: Origins::from([stored(relation)]),
                 is_plain: true,
                 needs: BTreeSet::new(),
+                compared: BTreeSet::new(),
                 from: item.occurrences.clone().collect(),
             };
             match &item.source {
@@ -1269,7 +1385,9 @@ impl Walk<'_> {
             let [left, right] = clause.references[..] else {
                 return Ok(false);
             };
-            if (*clause.node).type_ != NodeTag::T_OpExpr || left.item == right.item {
+            // A LEFT JOIN says nothing about two relations that are both on its left side.
+            let is_applied = clause.restricts(left.item) || clause.restricts(right.item);
+            if (*clause.node).type_ != NodeTag::T_OpExpr || left.item == right.item || !is_applied {
                 return Ok(false);
             }
             let comparison = clause.node.cast::<pg_sys::OpExpr>();
@@ -1633,7 +1751,7 @@ impl Walk<'_> {
                 .filter(|(_, hidden)| hidden.is_forced);
             let mut wanted: BTreeSet<usize> = forced.map(|(number, _)| number).collect();
             for made in &level.outputs {
-                wanted.extend(&made.needs);
+                wanted.extend(made.needs.union(&made.compared));
             }
             for found in &self.occurrences {
                 wanted.extend(found.columns());
@@ -1658,7 +1776,7 @@ impl Walk<'_> {
                 type_of: TypeOf::expression((*target).expr.cast()),
                 origins: made.origins.clone(),
                 is_plain: made.is_plain,
-                needs: made.needs.iter().copied().map(place).collect(),
+                needs: made.needs.union(&made.compared).copied().map(place).collect(),
                 from: made.from.clone(),
             });
             Ok(Shape {
@@ -1668,6 +1786,7 @@ impl Walk<'_> {
                     .map(|&number| self.hidden[number].clone())
                     .collect(),
                 occurrences: occurrences.collect(),
+                is_paired: (0..self.occurrences.len()).any(|occurrence| self.person_of(occurrence) != 0),
                 conditions: self.conditions,
                 order,
                 limit,
@@ -1814,6 +1933,7 @@ fn name_of_node(tag: NodeTag) -> (&'static str, &'static str) {
         | NodeTag::T_FieldSelect
         | NodeTag::T_ConvertRowtypeExpr => ("a row", NO_ROWS),
         NodeTag::T_ArrayExpr => ("ARRAY[…]", "Export the elements as columns."),
+        NodeTag::T_SubscriptingRef => ("an element or slice of an array", "Export the whole array."),
         NodeTag::T_XmlExpr => ("XML", LIST),
         NodeTag::T_SetToDefault | NodeTag::T_CurrentOfExpr => ("this expression", SIMPLER),
         _ => ("this expression", LIST),

@@ -19,9 +19,9 @@ pub struct Trial {
     pub applies: bool,
     /// Result of the measure, if the caller may see it.
     pub measured: Option<Measured>,
-    /// Whether the policy allows the export. If the caller may not see more than the verdict, whether all
-    /// policies do.
-    pub is_safe: bool,
+    /// Whether the policy allows the export; `None` if that was not measured. If the caller may not see more than
+    /// the verdict, whether all policies allow it.
+    pub is_safe: Option<bool>,
 }
 
 /// Runs a query and judges its rows by every policy of the relations that it reads. A verdict tells no more than
@@ -65,10 +65,14 @@ fn shown(verdicts: Vec<Verdict>) -> Vec<Trial> {
         .all(|verdict| verdict.is_safe);
     let trial = |verdict: Verdict| {
         let sees_all = verdict.policy.details || may_see(&verdict.policy);
+        let is_known = verdict.measured.is_some() || !verdict.is_safe;
         Trial {
             applies: applies(&verdict.policy),
             measured: verdict.measured.filter(|_| sees_all),
-            is_safe: if sees_all { verdict.is_safe } else { all_safe },
+            is_safe: match sees_all {
+                true => is_known.then_some(verdict.is_safe),
+                false => Some(all_safe),
+            },
             policy: verdict.policy,
         }
     };

@@ -882,8 +882,10 @@ unsafe extern "C-unwind" fn check_permissions(
 unsafe extern "C-unwind" fn check_copied(entries: *mut pg_sys::List) {
     // SAFETY: Postgres passes valid pointers to its hooks, and these are passed on unchanged.
     unsafe {
+        // COPY cannot read a partitioned table, and says so afterwards.
         let opened: Vec<Oid> = list::<pg_sys::RangeTblEntry>(entries)
             .into_iter()
+            .filter(|&entry| (*entry).relkind as u8 != pg_sys::RELKIND_PARTITIONED_TABLE)
             .map(|entry| (*entry).relid)
             .collect();
         reading::check_opened(&opened).unwrap_or_else(Error::raise);
