@@ -117,9 +117,10 @@ grep -q 'WARNING.*policy [0-9]* of relation pg_catalog.pg_am cannot be judged' "
 [[ $(ask -c 'SELECT 1') == 1 ]] || fail 'an invalid policy stops superusers'
 [[ $(ask -U neighbour -c 'COPY other TO STDOUT') == 1 ]] || fail 'an invalid policy stops other exports'
 ask -U neighbour -c 'COPY (SELECT amname FROM pg_am) TO STDOUT' >"$work/said" 2>&1 || true
-grep -q 'export of pg_catalog.pg_am refused: it does not satisfy its policies' "$work/said" || fail "an invalid policy lets rows leave: $(cat "$work/said")"
+grep -q 'policy [0-9]* of pg_catalog.pg_am cannot be judged, so exports are refused: at_most, at_least' "$work/said" ||
+  fail "an invalid policy lets rows leave: $(cat "$work/said")"
 [[ $(ask -c "SELECT reason FROM disclosure.export_log WHERE relation_name = 'pg_catalog.pg_am' ORDER BY at DESC LIMIT 1") == \
-  *'policy '*' of pg_catalog.pg_am cannot be judged, so exports are refused: at_most, at_least'* ]] || fail 'the log does not say why an invalid policy refuses'
+  *'at_most, at_least'* ]] || fail 'the log does not say why an invalid policy refuses'
 [[ $(ask -c "SELECT count(problem) FROM disclosure.policies") == 2 ]] || fail 'problems are not shown'
 ask -c "SELECT disclosure.unprotect_policy(policy) FROM disclosure.policies" >/dev/null
 [[ -n $(ask -U neighbour -c 'COPY (SELECT amname FROM pg_am) TO STDOUT') ]] || fail 'a removed policy still holds'

@@ -51,9 +51,7 @@ diff "$work/expected" <(ask -d "${PGDATABASE}_part" -c "$shown") || fail 'polici
 [[ $(ask -d "${PGDATABASE}_part" -c 'SELECT column_name, label FROM disclosure.labels') == 'a|quasi' ]] || fail 'labels after a partial restore'
 # What cannot be judged refuses exports.
 said=$(psql -qXAt -d "${PGDATABASE}_part" -c "LOAD 'pg_disclosure'" -c 'SET ROLE restored_owner' -c 'COPY kept TO STDOUT' 2>&1 || true)
-[[ $said == *'export of public.kept refused: it does not satisfy its policies'* ]] || fail "exported: $said"
-[[ $(ask -d "${PGDATABASE}_part" -c 'SELECT string_agg(DISTINCT reason, $$ $$) FROM disclosure_internal.export_attempt') == *'cannot be judged, so exports are refused'* ]] ||
-  fail 'the log does not say that a policy cannot be judged'
+[[ $said == *'cannot be judged, so exports are refused'* ]] || fail "exported: $said"
 [[ $said != *$'1\t1'* ]] || fail "rows left: $said"
 
 # Triggers that fire always stay so: --disable-triggers would leave ordinary ones behind, and rows unchecked.
