@@ -4,6 +4,7 @@
 //! run.
 
 use pgrx::pg_sys::{self, List, Node, NodeTag, Oid, Query, RTEKind, RangeTblEntry};
+use rustc_hash::FxHashMap;
 use std::ffi::{CStr, c_int, c_void};
 
 /// Returns the elements of a list of nodes.
@@ -125,8 +126,9 @@ pub unsafe fn view_of(entry: *mut RangeTblEntry) -> Option<Oid> {
     }
 }
 
-/// Number of references to CTEs that a query may have. Each becomes a copy of the CTE's query, so that a few
-/// CTEs which refer to each other twice would otherwise become a tree of any size.
+/// Number of references to CTEs that a query may have. Each becomes a copy of the CTE's query, and the
+/// references in a copy count again: a few CTEs which refer to each other twice would otherwise become a tree of
+/// any size.
 const MAX_CTE_REFERENCES: usize = 500;
 
 /// Reason why the CTEs of a query cannot become subqueries.
@@ -141,14 +143,21 @@ pub enum CteProblem {
 /// # Safety
 /// The query is rewritten, and nobody else uses it.
 pub unsafe fn inline_ctes(query: *mut Query) -> Result<(), CteProblem> {
+    let mut inlining = Inlining {
+        outer: Vec::new(),
+        references: 0,
+        within: FxHashMap::default(),
+    };
     // SAFETY: by the contract of the function.
-    unsafe { Inlining { outer: Vec::new(), references: 0 }.query(query) }
+    unsafe { inlining.query(query) }
 }
 
 struct Inlining {
     /// Queries around the current one, the outermost first.
     outer: Vec<*mut Query>,
     references: usize,
+    /// Number of references that were inlined in the query of each CTE.
+    within: FxHashMap<*mut pg_sys::CommonTableExpr, usize>,
 }
 
 impl Inlining {
@@ -168,7 +177,9 @@ impl Inlining {
                 {
                     return Err(CteProblem::Modifying);
                 }
+                let before = self.references;
                 self.query(of_cte)?;
+                self.within.insert(cte, self.references - before);
             }
             for entry in list::<RangeTblEntry>((*query).rtable) {
                 match (*entry).rtekind {
@@ -186,10 +197,6 @@ impl Inlining {
     unsafe fn inline(&mut self, entry: *mut RangeTblEntry) -> Result<(), CteProblem> {
         // SAFETY: the entry refers to a CTE of one of the queries around it, whose own CTEs are inlined.
         unsafe {
-            self.references += 1;
-            if self.references > MAX_CTE_REFERENCES {
-                return Err(CteProblem::TooMany);
-            }
             let level = (*entry).ctelevelsup as usize + 1;
             let owner = self.outer.len().checked_sub(level).map(|place| self.outer[place]);
             let name = CStr::from_ptr((*entry).ctename);
@@ -200,6 +207,10 @@ impl Inlining {
             let Some(cte) = cte else {
                 return Err(CteProblem::Recursive);
             };
+            self.references += 1 + self.within.get(&cte).copied().unwrap_or(0);
+            if self.references > MAX_CTE_REFERENCES {
+                return Err(CteProblem::TooMany);
+            }
             (*entry).rtekind = RTEKind::RTE_SUBQUERY;
             (*entry).subquery = pg_sys::copyObjectImpl((*cte).ctequery.cast()).cast();
             (*entry).security_barrier = false;
