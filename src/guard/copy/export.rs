@@ -77,6 +77,9 @@ impl Judged {
         if policies.is_empty() {
             return Ok(None);
         }
+        if !is_exempt && is_serializable() {
+            return Err(refused(&statement, &policies, in_serializable())?);
+        }
         let labels = RefCell::new(Labels::new(&policies)?);
         // SAFETY: by the contract of the function.
         let shape = match unsafe { judge_shape(query, &policies, &labels) } {
@@ -265,6 +268,22 @@ pub fn may_see(policy: &Policy) -> bool {
     rights::is_exempt()
         || rights::may_administer(role)
         || catalog::owner_of(policy.relation).is_some_and(|owner| rights::has_rights_of(role, owner))
+}
+
+/// Returns whether the transaction is serializable. Then pg_locks, which everybody may read, shows the rows that an
+/// index has found, also after the export was refused.
+fn is_serializable() -> bool {
+    // SAFETY: only reads a variable of this backend, on its main thread.
+    unsafe { pg_sys::XactIsoLevel == pg_sys::XACT_SERIALIZABLE as i32 }
+}
+
+fn in_serializable() -> Refusal {
+    Refusal {
+        what: "a serializable transaction".into(),
+        location: -1,
+        inside: None,
+        hint: "Use the isolation level REPEATABLE READ.".into(),
+    }
 }
 
 /// Judges collected rows by one policy.
