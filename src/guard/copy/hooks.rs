@@ -21,6 +21,7 @@ use crate::guard::tree::list;
 use crate::guard::{policy, rights};
 use crate::guc;
 use crate::input::relation::Relation;
+use crate::pg::raised;
 use pgrx::pg_sys::{self, NodeTag, Oid, PlannedStmt, Query, QueryDesc, TupleDesc};
 use pgrx::prelude::*;
 use pgrx::spi::quote_identifier;
@@ -192,6 +193,7 @@ pub fn install() {
         pg_sys::ExecutorCheckPerms_hook = Some(check_permissions);
     }
     barrier::install();
+    silence::install();
     policy::forget_when_changed();
 }
 
@@ -215,6 +217,7 @@ struct Export {
     stage: Stage,
     /// Verdicts of a dry run.
     verdicts: Vec<Verdict>,
+    known_to_workers: Option<guc::Exporting>,
 }
 
 thread_local! {
@@ -232,22 +235,37 @@ pub fn while_exporting(statement: Statement, run: impl FnOnce()) -> Vec<Verdict>
     struct Ended;
     impl Drop for Ended {
         fn drop(&mut self) {
-            let ended = EXPORTS.with_borrow_mut(Vec::pop);
-            drop(ended); // gives its turn back, which must not happen while the exports are borrowed
-            silence::release();
+            end();
         }
     }
+    begin(statement);
+    let _ended = Ended;
+    run();
+    EXPORTS.with_borrow_mut(|exports| exports.last_mut().map(|export| std::mem::take(&mut export.verdicts)))
+        .unwrap_or_default()
+}
+
+/// Makes a statement the innermost export.
+fn begin(statement: Statement) {
     let export = Export {
         statement: Rc::new(statement),
         stage: Stage::Armed,
         verdicts: Vec::new(),
+        known_to_workers: Some(guc::Exporting::new()),
     };
     EXPORTS.with_borrow_mut(|exports| exports.push(export));
-    let _ended = Ended;
-    let _known_to_workers = guc::Exporting::new();
-    run();
-    EXPORTS.with_borrow_mut(|exports| exports.last_mut().map(|export| std::mem::take(&mut export.verdicts)))
-        .unwrap_or_default()
+}
+
+/// Ends the innermost export.
+fn end() {
+    let ended = EXPORTS.with_borrow_mut(Vec::pop);
+    drop(ended); // gives its turn back, which must not happen while the exports are borrowed
+    silence::release();
+}
+
+/// Returns whether the innermost export is a dry run that has its verdicts.
+pub fn is_concluded() -> bool {
+    EXPORTS.with_borrow(|exports| exports.last().is_some_and(|export| !export.verdicts.is_empty()))
 }
 
 /// Sets how far the innermost export has come, and returns the stage before.
@@ -302,16 +320,43 @@ unsafe extern "C-unwind" fn is_export(planned: *mut PlannedStmt, source: *const 
     }
 }
 
-#[pg_guard]
-unsafe extern "C-unwind" fn run_export(utility: Utility) {
-    // SAFETY: Postgres passes valid pointers to its hooks, and these are passed on unchanged.
+/// Runs the export in [`NEXT`]. Most exports read nothing that is protected, so their errors reach the client
+/// unchanged; see [`Utility::proceed`].
+///
+/// # Safety
+/// There is an export in [`NEXT`], and these are its arguments.
+unsafe fn run_export(utility: Utility) {
+    // SAFETY: Postgres passes valid pointers to its hooks, and these are passed on unchanged. This frame contains
+    // no value that needs to be dropped.
     unsafe {
-        if let Some((statement, planned)) = NEXT.take() {
-            while_exporting(statement, || {
-                pg_sys::ffi::pg_guard_ffi_boundary(|| utility.proceed(planned))
-            });
+        let planned = begin_export();
+        let is_raised = raised::by(|| utility.proceed(planned));
+        end_export(is_raised);
+        if is_raised {
+            raised::again();
         }
     }
+}
+
+/// Begins the export in [`NEXT`] and returns the statement to run.
+#[pg_guard]
+unsafe extern "C-unwind" fn begin_export() -> *mut PlannedStmt {
+    let Some((statement, planned)) = NEXT.take() else {
+        return Error::Internal("there is no export").raise();
+    };
+    begin(statement);
+    planned
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn end_export(is_raised: bool) {
+    if is_raised {
+        // The end of the (sub)transaction restores the setting.
+        EXPORTS.with_borrow_mut(|exports| {
+            std::mem::forget(exports.last_mut().and_then(|export| export.known_to_workers.take()));
+        });
+    }
+    end();
 }
 
 /// Returns an error if a measure function runs a utility command. Such commands could affect the rest of the
@@ -516,14 +561,16 @@ unsafe extern "C-unwind" fn planner(
             options,
             parameters,
         };
-        match is_at(|stage| matches!(stage, Stage::Armed)) && !rights::is_guard_at_work() {
-            true => plan_export(query, planning),
-            false => planning.proceed(query),
+        let is_export = is_at(|stage| matches!(stage, Stage::Armed)) && !rights::is_guard_at_work();
+        let planned = if is_export { plan_export(query, planning) } else { std::ptr::null_mut() };
+        match planned.is_null() {
+            true => planning.proceed(query),
+            false => planned,
         }
     }
 }
 
-/// Judges the shape of the export's query, and plans just this tree.
+/// Judges the shape of the export's query, and plans just this tree. Returns NULL if it need not be judged.
 #[pg_guard]
 unsafe extern "C-unwind" fn plan_export(query: *mut Query, planning: Planning) -> *mut PlannedStmt {
     // SAFETY: Postgres passes valid pointers to its hooks. The planner may change the tree, so nobody else
@@ -536,7 +583,7 @@ unsafe extern "C-unwind" fn plan_export(query: *mut Query, planning: Planning) -
         };
         let judged = Judged::new(query, statement).unwrap_or_else(Error::raise);
         let Some(judged) = judged else {
-            return pg_sys::ffi::pg_guard_ffi_boundary(|| planning.proceed(query));
+            return std::ptr::null_mut();
         };
         let planning = Planning {
             options: planning.options & !(pg_sys::CURSOR_OPT_PARALLEL_OK as c_int),
@@ -749,8 +796,8 @@ unsafe extern "C-unwind" fn run_judged(execution: *mut QueryDesc, run: Run) {
                 verdicts
             }));
         }
-        let (spool, verdicts) = collected.unwrap_or_else(Error::raise);
-        judged.conclude(&verdicts).unwrap_or_else(Error::raise);
+        let (spool, verdicts) = collected.unwrap_or_else(refuse);
+        judged.conclude(&verdicts).unwrap_or_else(refuse);
         drop(judged); // the next attempt need not wait until the rows are sent
         silence::hold();
         spool.forward(destination, (*execution).operation as c_int, (*execution).tupDesc);
@@ -758,20 +805,31 @@ unsafe extern "C-unwind" fn run_judged(execution: *mut QueryDesc, run: Run) {
     }
 }
 
-/// Stores the verdicts of a dry run. If the query failed, all policies are broken, unless the caller is exempt
-/// and gets the error.
+/// Raises the error of an export whose query has run. What the query leaves behind is not heard of.
+fn refuse<T>(error: Error) -> T {
+    silence::hold_until_released();
+    error.raise()
+}
+
+/// Stores the verdicts of a dry run. If the query failed, all policies are broken. The error is then raised,
+/// because the execution cannot go on; `check_export` catches it.
 fn conclude_dry(judged: &Judged, verdicts: Result<Vec<Verdict>, Error>) {
-    let verdicts = match verdicts {
-        Ok(verdicts) => judged.conclude_dry(&verdicts).map(|()| verdicts),
-        Err(Error::NotSatisfied { .. }) => Ok(judged.all_broken()),
-        Err(error) => Err(error),
+    let (verdicts, failure) = match verdicts {
+        Ok(verdicts) => {
+            judged.conclude_dry(&verdicts).unwrap_or_else(Error::raise);
+            (verdicts, None)
+        }
+        Err(error @ Error::NotSatisfied { .. }) => (judged.all_broken(), Some(error)),
+        Err(error) => error.raise(),
     };
-    let verdicts = verdicts.unwrap_or_else(Error::raise);
     EXPORTS.with_borrow_mut(|exports| {
         if let Some(export) = exports.last_mut() {
             export.verdicts = verdicts;
         }
     });
+    if let Some(error) = failure {
+        error.raise()
+    }
 }
 
 #[cfg(any(feature = "pg14", feature = "pg15"))]
