@@ -126,6 +126,24 @@ impl Stored {
     }
 }
 
+/// Checks that a relation is neither a system catalogue nor one of the extension's own, which statements of all users
+/// and the guard itself read.
+fn check_of_users(relation: Oid) -> Result<(), Error> {
+    // SAFETY: catalogue look-ups, which accept any OID.
+    let is_own = unsafe {
+        let extension = pg_sys::get_extension_oid(c"pg_disclosure".as_ptr(), true);
+        pg_sys::getExtensionOfObject(pg_sys::RelationRelationId, relation) == extension
+    };
+    match is_own || relation.to_u32() < pg_sys::FirstNormalObjectId {
+        false => Ok(()),
+        true => Err(Error::argument(
+            "relation",
+            "must not be a system catalogue or a relation of pg_disclosure",
+            "Give a table or view of your own.",
+        )),
+    }
+}
+
 fn check(given: Given) -> Result<Stored, Error> {
     let has_columns = given.columns.is_some();
     let relation = Relation::new(given.relation, given.columns)?;
@@ -136,6 +154,7 @@ fn check(given: Given) -> Result<Stored, Error> {
         .map(|column| column.name.clone())
         .collect();
     duties::check_may_change(oid)?;
+    check_of_users(oid)?;
     check_lock(given.locked)?;
     check_persistence(oid)?;
     check_role(given.for_role)?;

@@ -29,7 +29,7 @@ const TYPES: Types<4> = [
 pub struct Turn {
     role: Oid,
     policies: Vec<Rc<Policy>>,
-    _lock: Lock,
+    lock: Lock,
 }
 
 /// Waits until the session role makes no other attempt under any of the policies, and returns the turn.
@@ -58,7 +58,7 @@ pub fn begin(policies: &[Rc<Policy>]) -> Result<Turn, Error> {
     let turn = Turn {
         role,
         policies: policies.to_vec(),
-        _lock: Lock::new(&numbers, role)?,
+        lock: Lock::new(&numbers, role)?,
     };
     turn.check_lock_out(&numbers)?;
     Ok(turn)
@@ -109,6 +109,11 @@ impl Turn {
         }
         table.close();
         Ok(())
+    }
+
+    /// Leaves the locks to the end of the (sub)transaction, because an error is being raised.
+    pub fn leave(mut self) {
+        self.lock.keys.clear();
     }
 
     fn write(&self, table: &Ledger<4>, policy: i32, locked: bool) {

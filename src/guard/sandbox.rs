@@ -9,10 +9,15 @@ use pgrx::prelude::*;
 use std::ffi::CString;
 use std::panic::AssertUnwindSafe;
 
-/// Runs `measure` in a subtransaction, rolls that back, and returns the result. Rows written, locks taken,
-/// cursors opened and settings changed by `measure` are undone.
+/// Runs `measure` as [`undone`] does, without the temporary objects of the session. Returns its result.
 pub fn run<R>(measure: impl FnOnce() -> R) -> R {
     let _hidden = HiddenTemporary::new();
+    undone(measure)
+}
+
+/// Runs `job` in a subtransaction, rolls that back, and returns the result. Rows written, locks taken, cursors
+/// opened and settings changed by `job` are undone.
+pub fn undone<R>(job: impl FnOnce() -> R) -> R {
     // SAFETY: only reads two variables of this backend, on its main thread.
     let before = unsafe { (pg_sys::CurrentMemoryContext, pg_sys::CurrentResourceOwner) };
     // SAFETY: called exactly once, on either path, while the subtransaction begun below is the current one.
@@ -22,12 +27,12 @@ pub fn run<R>(measure: impl FnOnce() -> R) -> R {
         pg_sys::CurrentResourceOwner = before.1;
     };
     // SAFETY: every path below ends the subtransaction with `roll_back`. The memory context is the caller's,
-    // so that the result of `measure` outlives the subtransaction.
+    // so that the result of `job` outlives the subtransaction.
     unsafe {
         pg_sys::BeginInternalSubTransaction(std::ptr::null());
         pg_sys::MemoryContextSwitchTo(before.0);
     }
-    let result = PgTryBuilder::new(AssertUnwindSafe(measure))
+    let result = PgTryBuilder::new(AssertUnwindSafe(job))
         .catch_others(|cause| {
             roll_back();
             cause.rethrow()

@@ -206,6 +206,9 @@ pub unsafe fn judge(query: *mut Query, rules: &Rules) -> Result<Shape, Stopped> 
     }
 }
 
+/// Maximum number of columns, hidden ones included. The spool adds two more, up to what Postgres can store.
+const MAX_COLUMNS: usize = pg_sys::MaxTupleAttributeNumber as usize - 2;
+
 const ONLY_SELECT: &str = "Export by one SELECT, or a UNION ALL of SELECTs.";
 const SIMPLER: &str = "Write a simpler query.";
 const NO_ROWS: &str = "Name the columns that you need.";
@@ -1757,6 +1760,9 @@ impl Walk<'_> {
                 wanted.extend(found.columns());
             }
             let numbers: Vec<usize> = wanted.into_iter().collect();
+            if level.outputs.len() + numbers.len() > MAX_COLUMNS {
+                return self.no("so many columns", -1, "Export fewer columns.");
+            }
             self.expose(&level, &numbers);
             let place = |number: usize| numbers.iter().position(|&other| other == number).unwrap_or(0);
             let occurrences = self.occurrences.iter().map(|found| {

@@ -145,15 +145,13 @@ pub enum CteProblem {
 /// # Safety
 /// The query is rewritten, and nobody else uses it.
 pub unsafe fn inline_ctes(query: *mut Query) -> Result<(), CteProblem> {
+    let mut inlining = Inlining {
+        outer: Vec::new(),
+        references: 0,
+        inside: FxHashMap::default(),
+    };
     // SAFETY: by the contract of the function.
-    unsafe {
-        let mut inlining = Inlining {
-            outer: Vec::new(),
-            references: 0,
-            inside: FxHashMap::default(),
-        };
-        inlining.query(query)
-    }
+    unsafe { inlining.query(query) }
 }
 
 struct Inlining {

@@ -11,6 +11,7 @@ pub mod literal;
 pub mod memory_context;
 pub mod origin;
 pub mod query;
+pub mod raised;
 pub mod range;
 pub mod receiver;
 mod references;

@@ -5,11 +5,12 @@ use crate::guard::copy::export::{Statement, Verdict, may_see};
 use crate::guard::copy::hooks;
 use crate::guard::judge::Measured;
 use crate::guard::policy::Policy;
-use crate::guard::rights;
 use crate::guard::tree::list;
+use crate::guard::{rights, sandbox};
 use pgrx::pg_sys::{self, DestReceiver, NodeTag, TupleDesc, TupleTableSlot};
 use pgrx::prelude::*;
 use std::ffi::{CString, c_int};
+use std::panic::AssertUnwindSafe;
 use std::rc::Rc;
 
 /// Result of one policy in a dry run, as far as the caller may see it.
@@ -24,7 +25,7 @@ pub struct Trial {
     pub is_safe: Option<bool>,
 }
 
-/// Runs a query and judges its rows by every policy of the relations that it reads. A verdict tells no more than
+/// Runs a query, judges its rows by every policy of the relations that it reads, and undoes what it did. A verdict tells no more than
 /// the export itself would, and is logged and counted like one.
 pub fn try_out(query: &str) -> Result<Vec<Trial>, Error> {
     let text = CString::new(query).map_err(|_| not_a_query("must not contain a NUL character"))?;
@@ -34,7 +35,7 @@ pub fn try_out(query: &str) -> Result<Vec<Trial>, Error> {
         text: query.into(),
         is_dry: true,
     };
-    let verdicts = hooks::while_exporting(statement, text.as_ptr(), || {
+    let run = || {
         Spi::connect(|_| {
             let mut nowhere = DestReceiver {
                 rStartup: Some(start),
@@ -51,6 +52,14 @@ pub fn try_out(query: &str) -> Result<Vec<Trial>, Error> {
             // SAFETY: SPI is connected, and the text, the options and the destination outlive the call.
             unsafe { pg_sys::SPI_execute_extended(text.as_ptr(), &options) };
         });
+    };
+    let verdicts = hooks::while_exporting(statement, text.as_ptr(), || {
+        PgTryBuilder::new(AssertUnwindSafe(|| sandbox::undone(run)))
+            .catch_others(|cause| match hooks::is_concluded() {
+                true => (), // a query that failed is refused like any other
+                false => cause.rethrow(),
+            })
+            .execute();
     });
     Ok(shown(verdicts))
 }

@@ -78,6 +78,9 @@ impl Judged {
         if policies.is_empty() {
             return Ok(None);
         }
+        if !is_exempt && is_serializable() {
+            return Err(refused(&statement, &policies, in_serializable())?);
+        }
         for policy in &policies {
             if let Some(problem) = policy.problem()? {
                 record(&statement, policy, None, Outcome::Refused, "", &problem)?;
@@ -217,6 +220,13 @@ impl Judged {
         }
     }
 
+    /// Ends the export because of an error that Postgres is raising.
+    pub fn abandon(self) {
+        if let Some(turn) = self.turn {
+            turn.leave();
+        }
+    }
+
     /// Returns the verdicts of a query that failed.
     pub fn all_broken(&self) -> Vec<Verdict> {
         let broken = |policy: &Rc<Policy>| Verdict {
@@ -240,14 +250,16 @@ impl Judged {
         for policy in &self.policies {
             self.record(policy, None, outcome, &withheld.reason())?;
         }
-        if let Some(text) = circumstance {
-            return Ok(Error::Circumstance {
+        if circumstance.is_none() || withheld.is_about_resources() {
+            self.count()?;
+        }
+        Ok(match circumstance {
+            Some(text) => Error::Circumstance {
                 sqlstate: withheld.sqlstate,
                 text,
-            });
-        }
-        self.count()?;
-        Ok(self.refusal(String::new()))
+            },
+            None => self.refusal(String::new()),
+        })
     }
 
     /// Counts a refusal.
@@ -289,6 +301,22 @@ pub fn may_see(policy: &Policy) -> bool {
     rights::is_exempt()
         || rights::may_administer(role)
         || catalog::owner_of(policy.relation).is_some_and(|owner| rights::has_rights_of(role, owner))
+}
+
+/// Returns whether the transaction is serializable. Then pg_locks, which everybody may read, shows the rows that an
+/// index has found, also after the export was refused.
+fn is_serializable() -> bool {
+    // SAFETY: only reads a variable of this backend, on its main thread.
+    unsafe { pg_sys::XactIsoLevel == pg_sys::XACT_SERIALIZABLE as i32 }
+}
+
+fn in_serializable() -> Refusal {
+    Refusal {
+        what: "a serializable transaction".into(),
+        location: -1,
+        inside: None,
+        hint: "Use the isolation level REPEATABLE READ.".into(),
+    }
 }
 
 /// Judges collected rows by one policy.

@@ -25,6 +25,7 @@ use crate::guc;
 use crate::input::relation::Relation;
 use crate::pg::catalog;
 use crate::pg::query::{self, Parameters};
+use crate::pg::raised;
 use pgrx::pg_sys::{self, NodeTag, Oid, PlannedStmt, Query, QueryDesc, TupleDesc};
 use pgrx::prelude::*;
 use pgrx::spi::quote_identifier;
@@ -196,6 +197,7 @@ pub fn install() {
         pg_sys::ExecutorCheckPerms_hook = Some(check_permissions);
     }
     barrier::install();
+    silence::install();
     policy::forget_when_changed();
 }
 
@@ -219,6 +221,7 @@ struct Export {
     stage: Stage,
     /// Verdicts of a dry run.
     verdicts: Vec<Verdict>,
+    known_to_workers: Option<guc::Exporting>,
 }
 
 thread_local! {
@@ -236,19 +239,11 @@ pub fn while_exporting(statement: Statement, source: *const c_char, run: impl Fn
     struct Ended;
     impl Drop for Ended {
         fn drop(&mut self) {
-            let ended = EXPORTS.with_borrow_mut(Vec::pop);
-            drop(ended); // gives its turn back, which must not happen while the exports are borrowed
-            silence::release();
+            end();
         }
     }
-    let export = Export {
-        statement: Rc::new(statement),
-        stage: Stage::Armed(source),
-        verdicts: Vec::new(),
-    };
-    EXPORTS.with_borrow_mut(|exports| exports.push(export));
+    begin(statement, source);
     let _ended = Ended;
-    let _known_to_workers = guc::Exporting::new();
     run();
     EXPORTS
         .with_borrow_mut(|exports| {
@@ -257,6 +252,29 @@ pub fn while_exporting(statement: Statement, source: *const c_char, run: impl Fn
                 .map(|export| std::mem::take(&mut export.verdicts))
         })
         .unwrap_or_default()
+}
+
+/// Makes a statement, whose query is part of the text `source`, the innermost export.
+fn begin(statement: Statement, source: *const c_char) {
+    let export = Export {
+        statement: Rc::new(statement),
+        stage: Stage::Armed(source),
+        verdicts: Vec::new(),
+        known_to_workers: Some(guc::Exporting::new()),
+    };
+    EXPORTS.with_borrow_mut(|exports| exports.push(export));
+}
+
+/// Ends the innermost export.
+fn end() {
+    let ended = EXPORTS.with_borrow_mut(Vec::pop);
+    drop(ended); // gives its turn back, which must not happen while the exports are borrowed
+    silence::release();
+}
+
+/// Returns whether the innermost export is a dry run that has its verdicts.
+pub fn is_concluded() -> bool {
+    EXPORTS.with_borrow(|exports| exports.last().is_some_and(|export| !export.verdicts.is_empty()))
 }
 
 /// Sets how far the innermost export has come, and returns the stage before.
@@ -311,16 +329,48 @@ unsafe extern "C-unwind" fn is_export(planned: *mut PlannedStmt, source: *const 
     }
 }
 
-#[pg_guard]
-unsafe extern "C-unwind" fn run_export(utility: Utility) {
-    // SAFETY: Postgres passes valid pointers to its hooks, and these are passed on unchanged.
+/// Runs the export in [`NEXT`]. Most exports read nothing that is protected, so their errors reach the client
+/// unchanged; see [`Utility::proceed`].
+///
+/// # Safety
+/// There is an export in [`NEXT`], and these are its arguments.
+unsafe fn run_export(utility: Utility) {
+    // SAFETY: Postgres passes valid pointers to its hooks, and these are passed on unchanged. This frame contains
+    // no value that needs to be dropped.
     unsafe {
-        if let Some((statement, planned)) = NEXT.take() {
-            while_exporting(statement, utility.source, || {
-                pg_sys::ffi::pg_guard_ffi_boundary(|| utility.proceed(planned))
-            });
+        let planned = begin_export(utility.source);
+        let is_raised = raised::by(|| utility.proceed(planned));
+        end_export(is_raised);
+        if is_raised {
+            raised::again();
         }
     }
+}
+
+/// Begins the export in [`NEXT`] and returns the statement to run.
+#[pg_guard]
+unsafe extern "C-unwind" fn begin_export(source: *const c_char) -> *mut PlannedStmt {
+    let Some((statement, planned)) = NEXT.take() else {
+        return Error::Internal("there is no export").raise();
+    };
+    begin(statement, source);
+    planned
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn end_export(is_raised: bool) {
+    if is_raised {
+        // The end of the (sub)transaction restores the setting and releases the locks of the turn.
+        let left = EXPORTS.with_borrow_mut(|exports| {
+            let export = exports.last_mut()?;
+            std::mem::forget(export.known_to_workers.take());
+            Some(std::mem::replace(&mut export.stage, Stage::Done))
+        });
+        if let Some(Stage::Planned(judged, _) | Stage::Started(judged, ..)) = left {
+            judged.abandon();
+        }
+    }
+    end();
 }
 
 /// Returns an error if a measure function runs a utility command. Such commands could affect the rest of the
@@ -580,14 +630,20 @@ unsafe extern "C-unwind" fn planner(
             parameters,
         };
         // Other queries may be planned before, for example by event triggers. They have a text of their own.
-        match is_at(|stage| matches!(stage, Stage::Armed(text) if *text == source)) {
-            true => plan_export(query, planning),
-            false => planning.proceed(query),
+        let is_export = is_at(|stage| matches!(stage, Stage::Armed(text) if *text == source));
+        let planned = if is_export {
+            plan_export(query, planning)
+        } else {
+            std::ptr::null_mut()
+        };
+        match planned.is_null() {
+            true => planning.proceed(query),
+            false => planned,
         }
     }
 }
 
-/// Judges the shape of the export's query, and plans just this tree.
+/// Judges the shape of the export's query, and plans just this tree. Returns NULL if it need not be judged.
 #[pg_guard]
 unsafe extern "C-unwind" fn plan_export(query: *mut Query, planning: Planning) -> *mut PlannedStmt {
     // SAFETY: Postgres passes valid pointers to its hooks. The planner may change the tree, so nobody else
@@ -600,7 +656,7 @@ unsafe extern "C-unwind" fn plan_export(query: *mut Query, planning: Planning) -
         };
         let judged = Judged::new(query, statement).unwrap_or_else(Error::raise);
         let Some(judged) = judged else {
-            return pg_sys::ffi::pg_guard_ffi_boundary(|| planning.proceed(query));
+            return std::ptr::null_mut();
         };
         let planning = Planning {
             options: planning.options & !(pg_sys::CURSOR_OPT_PARALLEL_OK as c_int),
@@ -818,8 +874,8 @@ unsafe extern "C-unwind" fn run_judged(execution: *mut QueryDesc, run: Run) {
                 }),
             );
         }
-        let (spool, verdicts) = collected.unwrap_or_else(Error::raise);
-        judged.conclude(&verdicts).unwrap_or_else(Error::raise);
+        let (spool, verdicts) = collected.unwrap_or_else(refuse);
+        judged.conclude(&verdicts).unwrap_or_else(refuse);
         drop(judged); // the next attempt need not wait until the rows are sent
         (*(*execution).estate).es_processed = spool.rows(); // the command tag must not count rows beyond LIMIT
         silence::hold();
@@ -828,20 +884,31 @@ unsafe extern "C-unwind" fn run_judged(execution: *mut QueryDesc, run: Run) {
     }
 }
 
-/// Stores the verdicts of a dry run. If the query failed, all policies are broken, unless the caller is exempt
-/// and gets the error.
+/// Raises the error of an export whose query has run. What the query leaves behind is not heard of.
+fn refuse<T>(error: Error) -> T {
+    silence::hold_until_released();
+    error.raise()
+}
+
+/// Stores the verdicts of a dry run. If the query failed, all policies are broken. The error is then raised,
+/// because the execution cannot go on; `check_export` catches it.
 fn conclude_dry(judged: &Judged, verdicts: Result<Vec<Verdict>, Error>) {
-    let verdicts = match verdicts {
-        Ok(verdicts) => judged.conclude_dry(&verdicts).map(|()| verdicts),
-        Err(Error::NotSatisfied { .. }) => Ok(judged.all_broken()),
-        Err(error) => Err(error),
+    let (verdicts, failure) = match verdicts {
+        Ok(verdicts) => {
+            judged.conclude_dry(&verdicts).unwrap_or_else(Error::raise);
+            (verdicts, None)
+        }
+        Err(error @ Error::NotSatisfied { .. }) => (judged.all_broken(), Some(error)),
+        Err(error) => error.raise(),
     };
-    let verdicts = verdicts.unwrap_or_else(Error::raise);
     EXPORTS.with_borrow_mut(|exports| {
         if let Some(export) = exports.last_mut() {
             export.verdicts = verdicts;
         }
     });
+    if let Some(error) = failure {
+        error.raise()
+    }
 }
 
 #[cfg(any(feature = "pg14", feature = "pg15"))]

@@ -9,7 +9,7 @@ use pgrx::pg_sys::panic::CaughtError;
 use pgrx::pg_sys::{self, CommandDest};
 use pgrx::prelude::*;
 use std::cell::Cell;
-use std::ffi::CStr;
+use std::ffi::{CStr, c_int, c_void};
 use std::panic::AssertUnwindSafe;
 
 /// Error of a guarded query, which the client must not see.
@@ -24,6 +24,17 @@ impl Withheld {
         // SAFETY: returns a NUL-terminated static buffer, which is copied at once.
         let code = unsafe { CStr::from_ptr(pg_sys::unpack_sql_state(self.sqlstate as i32)) };
         format!("error {}: {}", code.to_string_lossy(), self.message)
+    }
+
+    /// Returns whether memory or disk space ran out. A query can be written that needs much of it for some values
+    /// only, so such an error tells as much as a refusal, and is counted like one.
+    pub fn is_about_resources(&self) -> bool {
+        [
+            PgSqlErrorCode::ERRCODE_OUT_OF_MEMORY,
+            PgSqlErrorCode::ERRCODE_DISK_FULL,
+            PgSqlErrorCode::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
+        ]
+        .contains(&self.sqlstate)
     }
 
     /// Returns the text with which the client gets the error, if it comes from the circumstances and not from
@@ -88,16 +99,23 @@ impl Drop for Silent {
     }
 }
 
-/// Keeps reads from being counted in the statistics of tables and indexes until it is dropped. The counters
-/// of a refused query would tell how many rows it found.
-struct Uncounted(bool);
+/// Keeps reads and calls from being counted in the statistics of tables, indexes and functions until it is
+/// dropped. The counters of a refused query would tell how many rows it found.
+struct Uncounted {
+    counts: bool,
+    functions: c_int,
+}
 
 impl Uncounted {
     fn new() -> Self {
         // SAFETY: a variable of this backend, read and set on its main thread.
         unsafe {
-            let before = Uncounted(pg_sys::pgstat_track_counts);
+            let before = Uncounted {
+                counts: pg_sys::pgstat_track_counts,
+                functions: pg_sys::pgstat_track_functions,
+            };
             pg_sys::pgstat_track_counts = false;
+            pg_sys::pgstat_track_functions = pg_sys::TrackFunctionsLevel::TRACK_FUNC_OFF as c_int;
             before
         }
     }
@@ -106,13 +124,59 @@ impl Uncounted {
 impl Drop for Uncounted {
     fn drop(&mut self) {
         // SAFETY: as above.
-        unsafe { pg_sys::pgstat_track_counts = self.0 };
+        unsafe {
+            pg_sys::pgstat_track_counts = self.counts;
+            pg_sys::pgstat_track_functions = self.functions;
+        }
     }
 }
 
 thread_local! {
     /// State before [`hold`].
     static HELD: Cell<Option<Silent>> = const { Cell::new(None) };
+    /// Resource owner of a query that was refused, and `client_min_messages` before.
+    static UNRELEASED: Cell<Option<(pg_sys::ResourceOwner, c_int)>> = const { Cell::new(None) };
+}
+
+/// Registers the callback of [`hold_until_released`]. Called once, from `_PG_init`.
+pub fn install() {
+    // SAFETY: the callback has the expected signature, and the library is never unloaded.
+    unsafe { pg_sys::RegisterResourceReleaseCallback(Some(released), std::ptr::null_mut()) };
+}
+
+/// Sends the client nothing but errors until the resources of the current query are released. The size of its
+/// temporary files, which `log_temp_files` reports when the transaction is rolled back, tells how many rows it
+/// found.
+pub fn hold_until_released() {
+    // SAFETY: variables of this backend, read and set on its main thread.
+    unsafe {
+        if UNRELEASED.get().is_none() {
+            UNRELEASED.set(Some((pg_sys::CurrentResourceOwner, pg_sys::client_min_messages)));
+        }
+        pg_sys::client_min_messages = PgLogLevel::ERROR as c_int;
+    }
+}
+
+/// Called when a resource owner, which is the current one meanwhile, has released its resources. Every statement
+/// of every user calls this.
+unsafe extern "C-unwind" fn released(
+    phase: pg_sys::ResourceReleasePhase::Type,
+    _is_commit: bool,
+    _is_top_level: bool,
+    _argument: *mut c_void,
+) {
+    if phase != pg_sys::ResourceReleasePhase::RESOURCE_RELEASE_AFTER_LOCKS {
+        return; // files are released in the last phase
+    }
+    // SAFETY: variables of this backend, read and set on its main thread.
+    unsafe {
+        if let Some((owner, before)) = UNRELEASED.get()
+            && owner == pg_sys::CurrentResourceOwner
+        {
+            pg_sys::client_min_messages = before;
+            UNRELEASED.set(None);
+        }
+    }
 }
 
 /// Stays silent until [`release`]. Between planning and starting, Postgres itself may print the plan with its
