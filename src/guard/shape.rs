@@ -68,6 +68,9 @@ struct Made {
     needs: BTreeSet<usize>,
     /// Occurrences of protected relations that it comes from.
     from: BTreeSet<usize>,
+    /// Lists that it comes from: unprotected FROM items with which rows of protected ones may be repeated, by
+    /// number.
+    lists: BTreeSet<usize>,
 }
 
 impl Made {
@@ -75,6 +78,13 @@ impl Made {
         self.origins.extend(other.origins.iter().cloned());
         self.needs.extend(&other.needs);
         self.from.extend(&other.from);
+        self.lists.extend(&other.lists);
+    }
+
+    /// Returns whether it varies with the same FROM items as another value. Constants vary with none.
+    fn varies_like(&self, other: &Made) -> bool {
+        let is_constant = |made: &Made| made.from.is_empty() && made.lists.is_empty();
+        is_constant(self) || is_constant(other) || self.from == other.from && self.lists == other.lists
     }
 }
 
@@ -210,6 +220,7 @@ pub unsafe fn judge(query: *mut Query, rules: &Rules) -> Result<Shape, Stopped> 
             conditions: Origins::new(),
             functions: FxHashSet::default(),
             views: Vec::new(),
+            lists: 0,
         };
         if let Err(problem) = tree::inline_ctes(query) {
             let (what, hint) = match problem {
@@ -252,6 +263,8 @@ struct Walk<'a> {
     functions: FxHashSet<Oid>,
     /// Views around the current query.
     views: Vec<Oid>,
+    /// Number of lists found so far.
+    lists: usize,
 }
 
 /// Occurrence of a protected relation, as far as the walk has come.
@@ -264,6 +277,8 @@ struct Found {
     tid: Option<usize>,
     is_marked: bool,
     is_repeated: bool,
+    /// Whether it is in a branch of a UNION ALL.
+    is_in_union: bool,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -294,6 +309,8 @@ struct Item {
     occurrences: Range<usize>,
     /// If each of its rows is determined by protected columns through a unique index: what it is made of.
     determined_by: Option<Made>,
+    /// If it is a list: its number, and the protected columns that decide which of its rows are joined.
+    list: Option<(usize, Origins)>,
 }
 
 enum Source {
@@ -474,6 +491,7 @@ impl Walk<'_> {
             // In rows of other branches the occurrence is absent.
             for found in &mut self.occurrences[found_before..] {
                 found.is_marked = true;
+                found.is_in_union = true;
             }
             self.check_order(&level)?;
             Ok(level)
@@ -516,6 +534,7 @@ impl Walk<'_> {
             let mut clauses = Vec::new();
             self.from(&mut level, (*query).jointree.cast(), &[], &mut clauses)?;
             self.find_determined(&mut level, &clauses)?;
+            self.find_lists(&mut level, &clauses)?;
             self.mark_repeated(&level);
             for clause in &clauses {
                 self.condition(&mut level, clause)?;
@@ -547,11 +566,32 @@ impl Walk<'_> {
             if let (NodeTag::T_Var, [reference]) = ((*expression).type_, &references[..]) {
                 return self.made_of(level, *reference);
             }
+            let is_mixed = self.is_mixed(level, &references)?;
             let mut made = Made::default();
             for reference in references {
-                made.add(&self.disclosed(level, reference)?);
+                let mut part = self.disclosed(level, reference)?;
+                if is_mixed && !part.from.is_empty() {
+                    let shown = self.ask_for(level, reference, &part);
+                    part.needs.insert(shown);
+                }
+                made.add(&part);
             }
             Ok(made)
+        }
+    }
+
+    /// Returns whether an expression mixes columns of FROM items of which one may repeat rows of another. Its
+    /// value then differs between the copies of a stored row, so that no single copy shows what leaves: the
+    /// columns count with their stored values.
+    unsafe fn is_mixed(&self, level: &Level, references: &[Reference]) -> Walked<bool> {
+        // SAFETY: see the top of this file.
+        unsafe {
+            let parts: Vec<Made> =
+                references.iter().map(|&reference| self.made_of(level, reference)).collect::<Walked<_>>()?;
+            let is_repeated = |made: &Made| made.from.iter().any(|&place| self.occurrences[place].is_repeated);
+            let may_vary = parts.iter().any(|made| !made.lists.is_empty() || is_repeated(made));
+            let are_alike = || parts.iter().all(|made| parts.iter().all(|other| made.varies_like(other)));
+            Ok(may_vary && !are_alike())
         }
     }
 
@@ -717,6 +757,7 @@ impl Walk<'_> {
                 nulling: nulling.to_vec(),
                 occurrences: found_before..self.occurrences.len(),
                 determined_by: None,
+                list: None,
             })
         }
     }
@@ -773,6 +814,7 @@ impl Walk<'_> {
                     tid,
                     is_marked: false,
                     is_repeated: false,
+                    is_in_union: false,
                 });
             }
             if !(*entry).securityQuals.is_null() {
@@ -838,6 +880,7 @@ impl Walk<'_> {
                 tid: None,
                 is_marked: false,
                 is_repeated: false,
+                is_in_union: false,
             });
             Ok(())
         }
@@ -892,7 +935,9 @@ impl Walk<'_> {
                         (&item.source, item.is_protected(), &item.determined_by)
                     {
                         let keys = keys_of(level, item.index, clauses);
-                        if is_unique(*relation, (*entry_of(level.query, item.index)).inh, &keys) {
+                        if is_joined_by_bound(level, item.index, clauses)
+                            && is_unique(*relation, (*entry_of(level.query, item.index)).inh, &keys)
+                        {
                             found = Some(place);
                             break;
                         }
@@ -904,7 +949,7 @@ impl Walk<'_> {
                 let index = level.items[place].index;
                 let mut made = Made::default();
                 for clause in clauses.iter().filter(|clause| clause.restricts(index)) {
-                    if clause.references.iter().any(|reference| reference.item == index) {
+                    if clause.decides_about(index) {
                         for reference in &clause.references {
                             if reference.item != index && level.is_bound(reference.item) {
                                 made.add(&self.disclosed(level, *reference)?);
@@ -913,6 +958,57 @@ impl Walk<'_> {
                     }
                 }
                 level.items[place].determined_by = Some(made);
+            }
+        }
+    }
+
+    /// Finds the lists: items that are neither protected nor functions of protected columns. Which of their
+    /// rows are joined tells something about the protected columns that they are compared with, directly or
+    /// through other lists.
+    unsafe fn find_lists(&mut self, level: &mut Level, clauses: &[Clause]) -> Walked<()> {
+        // SAFETY: see the top of this file.
+        unsafe {
+            if !level.items.iter().any(Item::is_protected) {
+                return Ok(());
+            }
+            for item in level.items.iter_mut().filter(|item| !item.is_protected() && item.determined_by.is_none()) {
+                item.list = Some((self.lists, Origins::new()));
+                self.lists += 1;
+            }
+            loop {
+                let mut is_complete = true;
+                for place in 0..level.items.len() {
+                    let index = level.items[place].index;
+                    let Some((number, mut told)) = level.items[place].list.clone() else {
+                        continue;
+                    };
+                    let before = told.len();
+                    for clause in clauses.iter().filter(|clause| clause.decides_about(index)) {
+                        for &reference in clause.references.iter().filter(|reference| reference.item != index) {
+                            told.extend(self.told_by(level, reference)?.origins);
+                        }
+                    }
+                    is_complete &= told.len() == before;
+                    level.items[place].list = Some((number, told));
+                }
+                if is_complete {
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    /// Returns what a column tells about protected columns. A column of a list tells by which of them its row
+    /// was joined.
+    unsafe fn told_by(&self, level: &Level, reference: Reference) -> Walked<Made> {
+        // SAFETY: see the top of this file.
+        unsafe {
+            match level.item(reference.item).and_then(|item| item.list.as_ref()) {
+                Some((_, told)) => Ok(Made {
+                    origins: told.clone(),
+                    ..Made::default()
+                }),
+                None => self.made_of(level, reference),
             }
         }
     }
@@ -940,7 +1036,11 @@ impl Walk<'_> {
                 .copied()
                 .filter(|reference| level.is_bound(reference.item))
                 .collect();
-            if bound.is_empty() || self.links_people(level, clause)? {
+            let mut told = Made::default();
+            for &reference in &clause.references {
+                told.add(&self.told_by(level, reference)?);
+            }
+            if told.origins.is_empty() || self.links_people(level, clause)? {
                 return Ok(());
             }
             for reference in &bound {
@@ -959,10 +1059,16 @@ impl Walk<'_> {
                 .map(|reference| reference.item)
                 .filter(|&item| level.item(item).is_some_and(|item| item.is_protected()))
                 .collect();
-            let is_comparison = clause.references.len() > bound.len() || protected.len() > 1;
+            let is_comparison = clause.references.len() > bound.len()
+                || protected.len() > 1
+                || clause.shows_left_side(level)
+                || self.is_mixed(level, &clause.references)?;
             if is_comparison {
                 for &reference in &bound {
                     let made = self.disclosed(level, reference)?;
+                    if made.from.is_empty() {
+                        continue;
+                    }
                     let compared = self.ask_for(level, reference, &made);
                     for number in made.needs.into_iter().chain([compared]) {
                         self.hidden[number].is_forced = true;
@@ -974,11 +1080,7 @@ impl Walk<'_> {
                 Some(right) => protected.iter().any(|item| right.contains(item)),
             };
             if restricts {
-                let mut made = Made::default();
-                for reference in bound {
-                    made.add(&self.made_of(level, reference)?);
-                }
-                self.restrict(level, made)?;
+                self.restrict(level, told)?;
             }
             Ok(())
         }
@@ -1018,6 +1120,28 @@ impl Clause {
     /// Returns whether the rows of an item that are exported satisfy the condition.
     fn restricts(&self, item: c_int) -> bool {
         self.right.as_ref().is_none_or(|right| right.contains(&item))
+    }
+
+    /// Returns whether the condition decides which row of an item is joined, or whether there is one.
+    fn decides_about(&self, item: c_int) -> bool {
+        let is_nullable = || self.right.as_ref().is_some_and(|right| right.contains(&item));
+        self.references.iter().any(|reference| reference.item == item) || is_nullable()
+    }
+
+    /// Returns the columns of the left side in the condition of a LEFT JOIN. The recipient sees whether it was
+    /// true: the right side is NULL if not, and may repeat the left side if so.
+    fn of_left_side(&self) -> impl Iterator<Item = &Reference> {
+        let right = self.right.as_deref();
+        let references = self.references.iter();
+        references.filter(move |reference| right.is_some_and(|right| !right.contains(&reference.item)))
+    }
+
+    /// Returns whether it is the condition of a LEFT JOIN that shows columns of the left side. If the items of
+    /// the right side are functions of the left side, they count as made of these columns instead.
+    fn shows_left_side(&self, level: &Level) -> bool {
+        let is_determined = |&index: &c_int| level.item(index).is_some_and(|item| item.determined_by.is_some());
+        self.right.as_ref().is_some_and(|right| !right.iter().all(is_determined))
+            && self.of_left_side().next().is_some()
     }
 }
 
@@ -1108,6 +1232,14 @@ unsafe fn keys_of(level: &Level, item: c_int, clauses: &[Clause]) -> Vec<Key> {
         }
         keys
     }
+}
+
+/// Returns whether the outer joins that may make an item NULL depend on nothing but bound items and the right
+/// sides themselves.
+fn is_joined_by_bound(level: &Level, item: c_int, clauses: &[Clause]) -> bool {
+    let is_nullable_by = |clause: &&Clause| clause.right.as_ref().is_some_and(|right| right.contains(&item));
+    let mut deciding = clauses.iter().filter(is_nullable_by).flat_map(Clause::of_left_side);
+    deciding.all(|reference| level.is_bound(reference.item))
 }
 
 /// Returns the number of the item's column that an expression plainly is, without regard to casts that keep
@@ -1219,21 +1351,25 @@ impl Walk<'_> {
                 relation,
                 column: text(pg_sys::get_attname(relation, reference.number, true)),
             };
-            let plain = |relation| Made {
-                origins: Origins::from([stored(relation)]),
-                is_plain: true,
-                needs: BTreeSet::new(),
-                from: item.occurrences.clone().collect(),
-            };
-            match &item.source {
-                Source::Relation(relation) | Source::Opaque(relation) => Ok(plain(*relation)),
+            let mut made = match &item.source {
+                Source::Relation(relation) | Source::Opaque(relation) => Made {
+                    origins: Origins::from([stored(*relation)]),
+                    is_plain: true,
+                    from: item.occurrences.clone().collect(),
+                    ..Made::default()
+                },
                 Source::Subquery(query, view) => {
                     let made = query.outputs.get(reference.number as usize - 1);
                     let mut made = made.cloned().ok_or(Error::Internal("a column of no subquery"))?;
                     made.origins.extend(view.map(stored));
-                    Ok(made)
+                    made
                 }
+            };
+            if let Some((number, told)) = &item.list {
+                made.origins.extend(told.iter().cloned());
+                made.lists.insert(*number);
             }
+            Ok(made)
         }
     }
 
@@ -1631,7 +1767,7 @@ impl Walk<'_> {
     /// Refuses queries in which the stored rows of a relation cannot be counted.
     fn check_countable(&self) -> Walked<()> {
         for found in &self.occurrences {
-            let is_countable = match found.identity {
+            let is_countable = !(found.is_in_union && found.is_repeated) && match found.identity {
                 Identity::Stored => true,
                 Identity::Marked => !found.is_repeated,
                 Identity::None => !found.is_repeated && !found.is_marked,
