@@ -272,6 +272,47 @@ impl Source {
         }
         Ok(fewest)
     }
+
+    /// Returns whether two occurrences of the policy's relation have the same stored rows or none in common.
+    /// Otherwise the recipient could subtract the rows of one occurrence from those of the other, and see the
+    /// few that are left.
+    pub fn is_uniform(&self, policy: &Policy) -> Result<bool, Error> {
+        let Place::Spool { outputs, .. } = self.place else {
+            return Ok(true);
+        };
+        let family = policy::family_of(&[policy.relation])?;
+        let occurrences = self.occurrences_of(&family);
+        if occurrences.len() < 2 {
+            return Ok(true);
+        }
+        let mut parts = Vec::new();
+        for (place, occurrence) in occurrences {
+            let (Counted::Marked(columns) | Counted::Distinct(columns)) = &occurrence.counted else {
+                return Ok(false);
+            };
+            let identity: Vec<&Column> = columns.iter().map(|column| &self.columns[outputs + column]).collect();
+            let [table, tid] = identity[..] else {
+                return Ok(false); // rows of a foreign table cannot be told apart
+            };
+            parts.push(format!(
+                "SELECT DISTINCT {place} AS occurrence, {table} AS \"table\", {tid} AS tid FROM {from} \
+                  WHERE {tid} IS NOT NULL",
+                table = table.sql,
+                tid = tid.sql,
+                from = self.from(&identity, Vec::new())
+            ));
+        }
+        let query = format!(
+            "SELECT NULL::float8, coalesce(max(sets), 0), NULL::int8 \
+               FROM (SELECT occurrence, count(*) AS sets \
+                       FROM (SELECT DISTINCT array_agg(occurrence ORDER BY occurrence) AS occurrences \
+                               FROM ({}) AS stored GROUP BY \"table\", tid) AS signed, \
+                            unnest(occurrences) AS occurrence \
+                      GROUP BY occurrence) AS counted",
+            parts.join(" UNION ALL ")
+        );
+        Ok(rights::under_own_settings(|| ask(&query))?.rows <= 1)
+    }
 }
 
 /// Returns the name of an exported column, by its index from 0, in the FROM item of

@@ -1,7 +1,8 @@
 //! Labels as the guard reads them: what a column counts as when it leaves.
 //!
 //! The labels of protected relations decide. A label of another relation counts only if the exporting role
-//! could not have set it, so that nobody weakens a judgement by labels of their own.
+//! could not have set it, so that nobody weakens a judgement by labels of their own. If protected relations of
+//! several owners are read, this holds for them, too, because anybody can protect a relation of their own.
 
 use crate::error::Error;
 use crate::guard::policy::{self, Policy};
@@ -29,13 +30,17 @@ pub struct Labels {
     policies: Vec<Rc<Policy>>,
     /// Relations that these policies concern.
     protected: Vec<Oid>,
+    /// Whether these relations have several owners.
+    has_several_owners: bool,
 }
 
 impl Labels {
     /// Returns an empty cache for an export that has to comply with these policies.
     pub fn new(policies: &[Rc<Policy>]) -> Result<Self, Error> {
         let relations: Vec<Oid> = policies.iter().map(|policy| policy.relation).collect();
+        let owners: Vec<Option<Oid>> = relations.iter().map(|&relation| catalog::owner_of(relation)).collect();
         Ok(Labels {
+            has_several_owners: owners.iter().any(|owner| *owner != owners[0]),
             by_relation: HashMap::new(),
             policies: policies.to_vec(),
             protected: policy::family_of(&relations)?,
@@ -45,6 +50,7 @@ impl Labels {
     /// Returns an empty cache for the rows of a relation itself.
     pub fn of_relation(relation: Oid) -> Result<Self, Error> {
         Ok(Labels {
+            has_several_owners: false,
             by_relation: HashMap::new(),
             policies: Vec::new(),
             protected: policy::family_of(&[relation])?,
@@ -87,7 +93,7 @@ impl Labels {
             owner.is_none_or(|owner| roles.any(|role| rights::has_rights_of(role, owner)))
         };
         match label {
-            Some(_) if !is_protected && could_be_own() => Ok(None),
+            Some(_) if (!is_protected || self.has_several_owners) && could_be_own() => Ok(None),
             label => Ok(label),
         }
     }
@@ -124,14 +130,19 @@ impl Labels {
         Ok(worst.or((!is_ignored && !is_constant).then_some(Weights::UNLABELLED)))
     }
 
-    /// Returns whether a NULL in a value that is made of `origins` is a value by itself.
+    /// Returns whether a NULL in a value that is made of `origins` is a value by itself: all that are labelled
+    /// as dangerous say so. A label of a view does not change what the relation under it says.
     pub fn nulls_are_values(&mut self, origins: &Origins) -> Result<bool, Error> {
+        let mut are_values = false;
         for origin in origins {
-            if self.of(origin)?.is_some_and(Label::nulls_are_values) {
-                return Ok(true);
+            match self.of(origin)? {
+                Some(label) if label.nulls_are_values() => are_values = true,
+                Some(label) if label.weights().is_some_and(|weights| weights.danger > 0.0) => return Ok(false),
+                None if self.is_protected(origin.relation) && !catalog::is_view(origin.relation) => return Ok(false),
+                _ => (),
             }
         }
-        Ok(false)
+        Ok(are_values)
     }
 
     /// Returns the name and label of a column among these that names people: an identifier, or a column labelled

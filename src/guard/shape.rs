@@ -310,7 +310,7 @@ struct Item {
     /// If each of its rows is determined by protected columns through a unique index: what it is made of.
     determined_by: Option<Made>,
     /// If it is a list: its number, and the protected columns that decide which of its rows are joined.
-    list: Option<(usize, Origins)>,
+    list: Option<(usize, Made)>,
 }
 
 enum Source {
@@ -972,7 +972,7 @@ impl Walk<'_> {
                 return Ok(());
             }
             for item in level.items.iter_mut().filter(|item| !item.is_protected() && item.determined_by.is_none()) {
-                item.list = Some((self.lists, Origins::new()));
+                item.list = Some((self.lists, Made::default()));
                 self.lists += 1;
             }
             loop {
@@ -982,13 +982,13 @@ impl Walk<'_> {
                     let Some((number, mut told)) = level.items[place].list.clone() else {
                         continue;
                     };
-                    let before = told.len();
+                    let before = told.origins.len();
                     for clause in clauses.iter().filter(|clause| clause.decides_about(index)) {
                         for &reference in clause.references.iter().filter(|reference| reference.item != index) {
-                            told.extend(self.told_by(level, reference)?.origins);
+                            told.add(&self.told_by(level, reference)?);
                         }
                     }
-                    is_complete &= told.len() == before;
+                    is_complete &= told.origins.len() == before;
                     level.items[place].list = Some((number, told));
                 }
                 if is_complete {
@@ -1004,10 +1004,7 @@ impl Walk<'_> {
         // SAFETY: see the top of this file.
         unsafe {
             match level.item(reference.item).and_then(|item| item.list.as_ref()) {
-                Some((_, told)) => Ok(Made {
-                    origins: told.clone(),
-                    ..Made::default()
-                }),
+                Some((_, told)) => Ok(told.clone()),
                 None => self.made_of(level, reference),
             }
         }
@@ -1366,7 +1363,7 @@ impl Walk<'_> {
                 }
             };
             if let Some((number, told)) = &item.list {
-                made.origins.extend(told.iter().cloned());
+                made.origins.extend(told.origins.iter().cloned());
                 made.lists.insert(*number);
             }
             Ok(made)
@@ -1380,7 +1377,9 @@ impl Walk<'_> {
             let [left, right] = clause.references[..] else {
                 return Ok(false);
             };
-            if (*clause.node).type_ != NodeTag::T_OpExpr || left.item == right.item {
+            // Whoever owns one of the relations could have filled it with a list of people.
+            let has_one_owner = self.rules.owner.is_some();
+            if (*clause.node).type_ != NodeTag::T_OpExpr || left.item == right.item || !has_one_owner {
                 return Ok(false);
             }
             let comparison = clause.node.cast::<pg_sys::OpExpr>();
@@ -1830,10 +1829,11 @@ impl Walk<'_> {
 }
 
 impl Found {
-    /// Returns the hidden columns by which the occurrence is counted.
+    /// Returns the hidden columns by which the occurrence is counted. In a UNION ALL they also show which stored
+    /// rows leave by several branches.
     fn columns(&self) -> impl Iterator<Item = usize> {
         let mark = self.mark.filter(|_| self.is_marked || self.is_repeated);
-        let tid = self.tid.filter(|_| self.is_repeated);
+        let tid = self.tid.filter(|_| self.is_repeated || self.is_in_union);
         mark.into_iter().chain(tid)
     }
 }
