@@ -349,6 +349,12 @@ impl Column {
         self.always_counts || self.origins.iter().any(is_meant)
     }
 
+    /// Returns whether the column is the same in all rows with the same stored rows of these occurrences:
+    /// conditions hold for every row.
+    fn is_of(&self, unit: &[usize]) -> bool {
+        !self.is_value || !self.from.is_empty() && self.from.iter().all(|place| unit.contains(place))
+    }
+
     /// Returns whether an adversary may know the values beforehand.
     fn is_quasi(&self) -> bool {
         self.weights.is_some_and(|weights| weights.likelihood > 0.0)
@@ -502,7 +508,7 @@ fn privacy_score(
         let part: Vec<&Column> = taking_part
             .iter()
             .copied()
-            .filter(|column| !column.from.is_empty() && column.from.iter().all(|place| unit.contains(place)))
+            .filter(|column| column.is_of(&unit))
             .collect();
         let measured = ask(&scores(policy, statistic, &score_of_rows(policy, source, &part, &unit)))?;
         if worst.is_none_or(|worst| measured.value > worst.value) {

@@ -566,17 +566,50 @@ impl Walk<'_> {
             if let (NodeTag::T_Var, [reference]) = ((*expression).type_, &references[..]) {
                 return self.made_of(level, *reference);
             }
-            let is_mixed = self.is_mixed(level, &references)?;
+            self.mixture(level, &references)
+        }
+    }
+
+    /// Returns what a value that is made of these columns is made of.
+    unsafe fn mixture(&mut self, level: &mut Level, references: &[Reference]) -> Walked<Made> {
+        // SAFETY: see the top of this file.
+        unsafe {
+            let shows_all = self.is_mixed(level, references)? || self.could_hide(level, references)?;
             let mut made = Made::default();
-            for reference in references {
+            for &reference in references {
                 let mut part = self.disclosed(level, reference)?;
-                if is_mixed && !part.from.is_empty() {
+                if shows_all && !part.from.is_empty() {
                     let shown = self.ask_for(level, reference, &part);
                     part.needs.insert(shown);
                 }
                 made.add(&part);
             }
             Ok(made)
+        }
+    }
+
+    /// Returns whether a value that is made of these columns could hide one that an adversary knows behind one
+    /// that does not count as known. Whoever receives the second as well, or another mixture of the two,
+    /// computes the first, as from (zip + diagnosis) % 6 and diagnosis. So all of them count with their stored
+    /// values.
+    unsafe fn could_hide(&self, level: &Level, references: &[Reference]) -> Walked<bool> {
+        // SAFETY: see the top of this file.
+        unsafe {
+            let (mut hides, mut is_known) = (false, false);
+            for &reference in references {
+                let made = self.made_of(level, reference)?;
+                match self.rules.labels.borrow_mut().weights(&made.origins)? {
+                    Some(weights) => {
+                        is_known |= weights.likelihood > 0.0;
+                        hides |= weights.danger > 0.0;
+                    }
+                    None => hides |= !made.origins.is_empty(),
+                }
+            }
+            let is_one = |reference: &Reference| {
+                (reference.item, reference.number) == (references[0].item, references[0].number)
+            };
+            Ok(hides && is_known && !references.iter().all(is_one))
         }
     }
 
@@ -947,17 +980,12 @@ impl Walk<'_> {
                     return Ok(());
                 };
                 let index = level.items[place].index;
-                let mut made = Made::default();
-                for clause in clauses.iter().filter(|clause| clause.restricts(index)) {
-                    if clause.decides_about(index) {
-                        for reference in &clause.references {
-                            if reference.item != index && level.is_bound(reference.item) {
-                                made.add(&self.disclosed(level, *reference)?);
-                            }
-                        }
-                    }
-                }
-                level.items[place].determined_by = Some(made);
+                let deciding = clauses.iter().filter(|clause| clause.restricts(index) && clause.decides_about(index));
+                let references: Vec<Reference> = deciding
+                    .flat_map(|clause| clause.references.iter().copied())
+                    .filter(|reference| reference.item != index && level.is_bound(reference.item))
+                    .collect();
+                level.items[place].determined_by = Some(self.mixture(level, &references)?);
             }
         }
     }
@@ -1059,7 +1087,8 @@ impl Walk<'_> {
             let is_comparison = clause.references.len() > bound.len()
                 || protected.len() > 1
                 || clause.shows_left_side(level)
-                || self.is_mixed(level, &clause.references)?;
+                || self.is_mixed(level, &clause.references)?
+                || self.could_hide(level, &bound)?;
             if is_comparison {
                 for &reference in &bound {
                     let made = self.disclosed(level, reference)?;
