@@ -26,7 +26,7 @@ use rustc_hash::FxHashSet;
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::{CStr, c_char, c_int};
 use std::ops::Range;
 
@@ -81,10 +81,9 @@ impl Made {
         self.lists.extend(&other.lists);
     }
 
-    /// Returns whether it varies with the same FROM items as another value. Constants vary with none.
+    /// Returns whether it varies with the same FROM items as another value.
     fn varies_like(&self, other: &Made) -> bool {
-        let is_constant = |made: &Made| made.from.is_empty() && made.lists.is_empty();
-        is_constant(self) || is_constant(other) || self.from == other.from && self.lists == other.lists
+        self.from == other.from && self.lists == other.lists
     }
 }
 
@@ -297,6 +296,8 @@ struct Level {
     branches: Vec<(c_int, Level)>,
     /// Hidden columns that are computed in this query.
     asked: Vec<(usize, *mut Node)>,
+    /// Those among them that are columns of FROM items, by item and number.
+    shown: HashMap<(c_int, i16), usize>,
 }
 
 /// FROM item.
@@ -382,12 +383,18 @@ impl Walk<'_> {
         number
     }
 
-    /// Asks for a hidden column that has the value of a column, and returns its number.
+    /// Asks for a hidden column that has the value of a column, and returns its number. Several expressions share
+    /// one.
     fn ask_for(&mut self, level: &mut Level, reference: Reference, made: &Made) -> usize {
+        let key = (reference.item, reference.number);
+        if let Some(&number) = level.shown.get(&key) {
+            return number;
+        }
         let nulling = level.item(reference.item).map_or(&[][..], |item| &item.nulling);
         let column = tree::column(reference.item, reference.number, reference.type_of, nulling);
         let kind = HiddenKind::Value(made.origins.clone());
         let number = self.add(kind, reference.type_of, made.from.clone());
+        level.shown.insert(key, number);
         level.asked.push((number, column));
         number
     }
@@ -404,6 +411,7 @@ impl Walk<'_> {
                 items: Vec::new(),
                 branches: Vec::new(),
                 asked: Vec::new(),
+                shown: HashMap::new(),
             };
             match (*query).setOperations.is_null() {
                 true => self.select(level),
@@ -623,8 +631,10 @@ impl Walk<'_> {
                 references.iter().map(|&reference| self.made_of(level, reference)).collect::<Walked<_>>()?;
             let is_repeated = |made: &Made| made.from.iter().any(|&place| self.occurrences[place].is_repeated);
             let may_vary = parts.iter().any(|made| !made.lists.is_empty() || is_repeated(made));
-            let are_alike = || parts.iter().all(|made| parts.iter().all(|other| made.varies_like(other)));
-            Ok(may_vary && !are_alike())
+            let mut varying = parts.iter().filter(|made| !made.from.is_empty() || !made.lists.is_empty());
+            let first = varying.next();
+            let are_alike = varying.all(|made| first.is_none_or(|first| made.varies_like(first)));
+            Ok(may_vary && !are_alike)
         }
     }
 

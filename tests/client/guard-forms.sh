@@ -153,6 +153,8 @@ copies by_shape 'SELECT zip, diagnosis FROM scored CROSS JOIN mine.thousand UNIO
 # Two reads of a relation that differ in one row are not subtracted from each other.
 copies by_measure "SELECT 'a', diagnosis FROM locked WHERE zip <= 'secret-zip-20' UNION ALL SELECT 'b', diagnosis FROM locked WHERE zip <= 'secret-zip-21'" \
   "SELECT a.diagnosis, b.diagnosis FROM locked a CROSS JOIN locked b WHERE a.zip <= 'secret-zip-20' AND b.zip <= 'secret-zip-21'"
+copies by_measure "SELECT 'a', diagnosis FROM parts UNION ALL SELECT 'b', diagnosis FROM part20" \
+  "SELECT 'a', zip FROM locked UNION ALL SELECT 'b', zip FROM summary" "SELECT 'a', diagnosis FROM locked UNION ALL SELECT 'b', diagnosis FROM summary"
 passes 120 "COPY (SELECT 'age', age::text FROM ward UNION ALL SELECT 'zip', zip FROM ward) TO STDOUT"
 
 # A column that does not count as known is no key to one that does.
