@@ -287,6 +287,63 @@ impl Source {
         }
         Ok(fewest)
     }
+
+    /// Returns whether two occurrences of the policy's relation have the same stored rows or none in common.
+    /// Otherwise the recipient could subtract the rows of one occurrence from those of the other, and see the
+    /// few that are left.
+    pub fn is_uniform(&self, policy: &Policy) -> Result<bool, Error> {
+        let Place::Spool { outputs, .. } = self.place else {
+            return Ok(true);
+        };
+        let family = policy::family_of(&[policy.relation])?;
+        let occurrences = self.occurrences_of(&family);
+        if occurrences.len() < 2 {
+            return Ok(true);
+        }
+        // A materialized view has copies of the stored rows, which cannot be compared with these.
+        let read: Vec<Option<&Oid>> = occurrences
+            .iter()
+            .map(|(_, occurrence)| occurrence.relations.first())
+            .collect();
+        // SAFETY: any OID is accepted.
+        let is_copy =
+            |relation: &Oid| unsafe { pg_sys::get_rel_relkind(*relation) } as u8 == pg_sys::RELKIND_MATVIEW;
+        if read.iter().flatten().any(|relation| is_copy(relation))
+            && read.iter().any(|other| *other != read[0])
+        {
+            return Ok(false);
+        }
+        let mut parts = Vec::new();
+        for (place, occurrence) in occurrences {
+            let (Counted::Marked(columns) | Counted::Distinct(columns)) = &occurrence.counted else {
+                return Ok(false);
+            };
+            let identity: Vec<&Column> = columns
+                .iter()
+                .map(|column| &self.columns[outputs + column])
+                .collect();
+            let [table, tid] = identity[..] else {
+                return Ok(false); // rows of a foreign table cannot be told apart
+            };
+            parts.push(format!(
+                "SELECT DISTINCT {place} AS occurrence, {table} AS \"table\", {tid} AS tid FROM {from} \
+                  WHERE {tid} IS NOT NULL",
+                table = table.sql,
+                tid = tid.sql,
+                from = self.from(&identity, Vec::new())
+            ));
+        }
+        let query = format!(
+            "SELECT NULL::float8, coalesce(max(sets), 0), NULL::int8 \
+               FROM (SELECT occurrence, count(*) AS sets \
+                       FROM (SELECT DISTINCT array_agg(occurrence ORDER BY occurrence) AS occurrences \
+                               FROM ({}) AS stored GROUP BY \"table\", tid) AS signed, \
+                            unnest(occurrences) AS occurrence \
+                      GROUP BY occurrence) AS counted",
+            parts.join(" UNION ALL ")
+        );
+        Ok(rights::under_own_settings(|| ask(&query))?.rows <= 1)
+    }
 }
 
 /// Returns the name of an exported column, by its index from 0, in the FROM item of
@@ -330,6 +387,12 @@ impl Column {
             true => format!("{}::pg_catalog.text", self.sql),
             false => self.sql.clone(),
         }
+    }
+
+    /// Returns whether the column is the same in all rows with the same stored rows of these occurrences:
+    /// conditions hold for every row.
+    fn is_of(&self, unit: &[usize]) -> bool {
+        !self.is_value || !self.from.is_empty() && self.from.iter().all(|place| unit.contains(place))
     }
 
     /// Returns whether an adversary may know the values beforehand.
@@ -496,7 +559,7 @@ fn privacy_score(
         let part: Vec<&Column> = taking_part
             .iter()
             .copied()
-            .filter(|column| !column.from.is_empty() && column.from.iter().all(|place| unit.contains(place)))
+            .filter(|column| column.is_of(&unit))
             .collect();
         let measured = ask(&scores(
             policy,
@@ -542,11 +605,13 @@ fn score_of_rows(policy: &Policy, source: &Source, columns: &[&Column], unit: &[
         .map(|(place, identity)| (format!("id{place}"), identity))
         .collect();
     let ids: Vec<String> = identities.iter().map(|(name, _)| name.clone()).collect();
-    // Rows of one branch of a UNION ALL have no stored rows of the others.
-    let (which, condition) = match &ids[..] {
-        [] => (String::new(), String::new()),
-        [id] => (format!("DISTINCT ON ({id})"), format!(" WHERE {id} IS NOT NULL")),
-        ids => (format!("DISTINCT ON ({})", ids.join(", ")), String::new()),
+    let (which, condition) = match ids.is_empty() {
+        true => (String::new(), String::new()),
+        false => (
+            format!("DISTINCT ON ({0})", ids.join(", ")),
+            // Outer joins and branches of a UNION ALL leave some of them out, and that tells something, too.
+            format!(" WHERE {} IS NOT NULL", ids.join(" IS NOT NULL OR ")),
+        ),
     };
     if columns.is_empty() {
         return format!(

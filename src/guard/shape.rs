@@ -43,6 +43,9 @@ struct Made {
     compared: BTreeSet<usize>,
     /// Occurrences of protected relations that it comes from.
     from: BTreeSet<usize>,
+    /// Lists that it comes from: unprotected FROM items with which rows of protected ones may be repeated, by
+    /// number.
+    lists: BTreeSet<usize>,
 }
 
 impl Made {
@@ -51,6 +54,12 @@ impl Made {
         self.needs.extend(&other.needs);
         self.compared.extend(&other.compared);
         self.from.extend(&other.from);
+        self.lists.extend(&other.lists);
+    }
+
+    /// Returns whether it varies with the same FROM items as another value.
+    fn varies_like(&self, other: &Made) -> bool {
+        self.from == other.from && self.lists == other.lists
     }
 }
 
@@ -192,6 +201,7 @@ pub unsafe fn judge(query: *mut Query, rules: &Rules) -> Result<Shape, Stopped> 
             conditions: Origins::new(),
             functions: FxHashSet::default(),
             views: Vec::new(),
+            lists: 0,
         };
         if let Err(problem) = tree::inline_ctes(query) {
             let (what, hint) = match problem {
@@ -239,6 +249,8 @@ struct Walk<'a> {
     functions: FxHashSet<Oid>,
     /// Views around the current query.
     views: Vec<Oid>,
+    /// Number of lists found so far.
+    lists: usize,
 }
 
 /// Occurrence of a protected relation, as far as the walk has come.
@@ -251,6 +263,8 @@ struct Found {
     tid: Option<usize>,
     is_marked: bool,
     is_repeated: bool,
+    /// Whether it is in a branch of a UNION ALL.
+    is_in_union: bool,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -283,6 +297,8 @@ struct Item {
     occurrences: Range<usize>,
     /// If each of its rows is determined by protected columns through a unique index: what it is made of.
     determined_by: Option<Made>,
+    /// If it is a list: its number, and the protected columns that decide which of its rows are joined.
+    list: Option<(usize, Made)>,
 }
 
 enum Source {
@@ -354,7 +370,8 @@ impl Walk<'_> {
         number
     }
 
-    /// Asks for a hidden column that has the value of a column, and returns its number.
+    /// Asks for a hidden column that has the value of a column, and returns its number. Several expressions share
+    /// one.
     fn ask_for(&mut self, level: &mut Level, reference: Reference, made: &Made) -> usize {
         let place = (reference.item, reference.number);
         if let Some(&number) = level.values.get(&place) {
@@ -485,6 +502,7 @@ impl Walk<'_> {
             // In rows of other branches the occurrence is absent.
             for found in &mut self.occurrences[found_before..] {
                 found.is_marked = true;
+                found.is_in_union = true;
             }
             self.check_order(&level)?;
             Ok(level)
@@ -527,6 +545,7 @@ impl Walk<'_> {
             let mut clauses = Vec::new();
             self.from(&mut level, (*query).jointree.cast(), &[], &mut clauses)?;
             self.find_determined(&mut level, &clauses)?;
+            self.find_lists(&mut level, &clauses)?;
             self.mark_repeated(&level);
             self.find_linked(&level, &clauses)?;
             for clause in &clauses {
@@ -559,15 +578,24 @@ impl Walk<'_> {
             if let (NodeTag::T_Var, [reference]) = ((*expression).type_, &references[..]) {
                 return self.made_of(level, *reference);
             }
-            let compares =
-                self.compares(level, &references, |walk, occurrence| walk.person_of(occurrence))?;
+            self.mixture(level, &references)
+        }
+    }
+
+    /// Returns what a value that is made of these columns is made of.
+    unsafe fn mixture(&mut self, level: &mut Level, references: &[Reference]) -> Walked<Made> {
+        // SAFETY: see the top of this file.
+        unsafe {
+            let compares = self.compares(level, references, |walk, occurrence| walk.person_of(occurrence))?
+                || self.is_mixed(level, references)?
+                || self.could_hide(level, references)?;
             let mut made = Made::default();
-            for reference in references {
-                let mut of_column = self.disclosed(level, reference)?;
+            for &reference in references {
+                let mut part = self.disclosed(level, reference)?;
                 if compares {
-                    self.compare(level, reference, &mut of_column);
+                    self.compare(level, reference, &mut part);
                 }
-                made.add(&of_column);
+                made.add(&part);
             }
             Ok(made)
         }
@@ -646,6 +674,55 @@ impl Walk<'_> {
             if linked.len() == before {
                 return linked.first().copied().unwrap_or(occurrence);
             }
+        }
+    }
+
+    /// Returns whether a value that is made of these columns could hide one that an adversary knows behind one
+    /// that does not count as known. Whoever receives the second as well, or another mixture of the two,
+    /// computes the first, as from (zip + diagnosis) % 6 and diagnosis. So all of them count with their stored
+    /// values.
+    unsafe fn could_hide(&self, level: &Level, references: &[Reference]) -> Walked<bool> {
+        // SAFETY: see the top of this file.
+        unsafe {
+            let (mut hides, mut is_known) = (false, false);
+            for &reference in references {
+                let made = self.made_of(level, reference)?;
+                match self.rules.labels.borrow_mut().weights(&made.origins)? {
+                    Some(weights) => {
+                        is_known |= weights.likelihood > 0.0;
+                        hides |= weights.danger > 0.0;
+                    }
+                    None => hides |= !made.origins.is_empty(),
+                }
+            }
+            let is_one = |reference: &Reference| {
+                (reference.item, reference.number) == (references[0].item, references[0].number)
+            };
+            Ok(hides && is_known && !references.iter().all(is_one))
+        }
+    }
+
+    /// Returns whether an expression mixes columns of FROM items of which one may repeat rows of another. Its
+    /// value then differs between the copies of a stored row, so that no single copy shows what leaves: the
+    /// columns count with their stored values.
+    unsafe fn is_mixed(&self, level: &Level, references: &[Reference]) -> Walked<bool> {
+        // SAFETY: see the top of this file.
+        unsafe {
+            let parts: Vec<Made> = references
+                .iter()
+                .map(|&reference| self.made_of(level, reference))
+                .collect::<Walked<_>>()?;
+            let is_repeated =
+                |made: &Made| made.from.iter().any(|&place| self.occurrences[place].is_repeated);
+            let may_vary = parts
+                .iter()
+                .any(|made| !made.lists.is_empty() || is_repeated(made));
+            let mut varying = parts
+                .iter()
+                .filter(|made| !made.from.is_empty() || !made.lists.is_empty());
+            let first = varying.next();
+            let are_alike = varying.all(|made| first.is_none_or(|first| made.varies_like(first)));
+            Ok(may_vary && !are_alike)
         }
     }
 
@@ -811,6 +888,7 @@ impl Walk<'_> {
                 nulling: nulling.to_vec(),
                 occurrences: found_before..self.occurrences.len(),
                 determined_by: None,
+                list: None,
             })
         }
     }
@@ -867,6 +945,7 @@ impl Walk<'_> {
                     tid,
                     is_marked: false,
                     is_repeated: false,
+                    is_in_union: false,
                 });
             }
             if !(*entry).securityQuals.is_null() {
@@ -940,6 +1019,7 @@ impl Walk<'_> {
                 tid: None,
                 is_marked: false,
                 is_repeated: false,
+                is_in_union: false,
             });
             Ok(())
         }
@@ -997,7 +1077,9 @@ impl Walk<'_> {
                         (&item.source, item.is_protected(), &item.determined_by)
                     {
                         let keys = keys_of(level, item.index, clauses);
-                        if is_unique(*relation, (*entry_of(level.query, item.index)).inh, &keys) {
+                        if is_joined_by_bound(level, item.index, clauses)
+                            && is_unique(*relation, (*entry_of(level.query, item.index)).inh, &keys)
+                        {
                             found = Some(place);
                             break;
                         }
@@ -1007,15 +1089,70 @@ impl Walk<'_> {
                     return Ok(());
                 };
                 let index = level.items[place].index;
-                let mut made = Made::default();
-                for clause in clauses.iter().filter(|clause| clause.chooses(index)) {
-                    for reference in &clause.references {
-                        if reference.item != index && level.is_bound(reference.item) {
-                            made.add(&self.disclosed(level, *reference)?);
+                let deciding = clauses
+                    .iter()
+                    .filter(|clause| clause.restricts(index) && clause.decides_about(index));
+                let references: Vec<Reference> = deciding
+                    .flat_map(|clause| clause.references.iter().copied())
+                    .filter(|reference| reference.item != index && level.is_bound(reference.item))
+                    .collect();
+                level.items[place].determined_by = Some(self.mixture(level, &references)?);
+            }
+        }
+    }
+
+    /// Finds the lists: items that are neither protected nor functions of protected columns. Which of their
+    /// rows are joined tells something about the protected columns that they are compared with, directly or
+    /// through other lists.
+    unsafe fn find_lists(&mut self, level: &mut Level, clauses: &[Clause]) -> Walked<()> {
+        // SAFETY: see the top of this file.
+        unsafe {
+            if !level.items.iter().any(Item::is_protected) {
+                return Ok(());
+            }
+            for item in level
+                .items
+                .iter_mut()
+                .filter(|item| !item.is_protected() && item.determined_by.is_none())
+            {
+                item.list = Some((self.lists, Made::default()));
+                self.lists += 1;
+            }
+            loop {
+                let mut is_complete = true;
+                for place in 0..level.items.len() {
+                    let index = level.items[place].index;
+                    let Some((number, mut told)) = level.items[place].list.clone() else {
+                        continue;
+                    };
+                    let before = told.origins.len();
+                    for clause in clauses.iter().filter(|clause| clause.decides_about(index)) {
+                        for &reference in clause
+                            .references
+                            .iter()
+                            .filter(|reference| reference.item != index)
+                        {
+                            told.add(&self.told_by(level, reference)?);
                         }
                     }
+                    is_complete &= told.origins.len() == before;
+                    level.items[place].list = Some((number, told));
                 }
-                level.items[place].determined_by = Some(made);
+                if is_complete {
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    /// Returns what a column tells about protected columns. A column of a list tells by which of them its row
+    /// was joined.
+    unsafe fn told_by(&self, level: &Level, reference: Reference) -> Walked<Made> {
+        // SAFETY: see the top of this file.
+        unsafe {
+            match level.item(reference.item).and_then(|item| item.list.as_ref()) {
+                Some((_, told)) => Ok(told.clone()),
+                None => self.made_of(level, reference),
             }
         }
     }
@@ -1047,7 +1184,11 @@ impl Walk<'_> {
                 .copied()
                 .filter(|reference| level.is_bound(reference.item))
                 .collect();
-            if bound.is_empty() || self.links_people(level, clause)? {
+            let mut told = Made::default();
+            for &reference in &clause.references {
+                told.add(&self.told_by(level, reference)?);
+            }
+            if told.origins.is_empty() || self.links_people(level, clause)? {
                 return Ok(());
             }
             for reference in &bound {
@@ -1066,7 +1207,9 @@ impl Walk<'_> {
                 .map(|reference| reference.item)
                 .filter(|&item| level.item(item).is_some_and(|item| item.is_protected()))
                 .collect();
-            let is_comparison = self.compares(level, &clause.references, |_, occurrence| occurrence)?;
+            let is_comparison = self.compares(level, &clause.references, |_, occurrence| occurrence)?
+                || self.is_mixed(level, &clause.references)?
+                || self.could_hide(level, &bound)?;
             for &reference in &bound {
                 let mut made = match is_comparison || level.is_told(clause, reference) {
                     false => self.made_of(level, reference)?,
@@ -1085,11 +1228,7 @@ impl Walk<'_> {
                 Some(right) => protected.iter().any(|item| right.contains(item)),
             };
             if restricts {
-                let mut made = Made::default();
-                for reference in bound {
-                    made.add(&self.made_of(level, reference)?);
-                }
-                self.restrict(level, made)?;
+                self.restrict(level, told)?;
             }
             Ok(())
         }
@@ -1143,11 +1282,18 @@ impl Clause {
         self.right.as_ref().is_none_or(|right| right.contains(&item))
     }
 
-    /// Returns whether the condition decides which row of an item is joined: it mentions the item, or it is the
-    /// condition of a LEFT JOIN with the item on the right side, which is NULL if the condition does not hold.
-    fn chooses(&self, item: c_int) -> bool {
-        let mut references = self.references.iter();
-        self.restricts(item) && (self.right.is_some() || references.any(|reference| reference.item == item))
+    /// Returns whether the condition decides which row of an item is joined, or whether there is one.
+    fn decides_about(&self, item: c_int) -> bool {
+        let is_nullable = || self.right.as_ref().is_some_and(|right| right.contains(&item));
+        self.references.iter().any(|reference| reference.item == item) || is_nullable()
+    }
+
+    /// Returns the columns of the left side in the condition of a LEFT JOIN. The recipient sees whether it was
+    /// true: the right side is NULL if not, and may repeat the left side if so.
+    fn of_left_side(&self) -> impl Iterator<Item = &Reference> {
+        let right = self.right.as_deref();
+        let references = self.references.iter();
+        references.filter(move |reference| right.is_some_and(|right| !right.contains(&reference.item)))
     }
 }
 
@@ -1244,6 +1390,17 @@ unsafe fn keys_of(level: &Level, item: c_int, clauses: &[Clause]) -> Vec<Key> {
         }
         keys
     }
+}
+
+/// Returns whether the outer joins that may make an item NULL depend on nothing but bound items and the right
+/// sides themselves.
+fn is_joined_by_bound(level: &Level, item: c_int, clauses: &[Clause]) -> bool {
+    let is_nullable_by = |clause: &&Clause| clause.right.as_ref().is_some_and(|right| right.contains(&item));
+    let mut deciding = clauses
+        .iter()
+        .filter(is_nullable_by)
+        .flat_map(Clause::of_left_side);
+    deciding.all(|reference| level.is_bound(reference.item))
 }
 
 /// Returns the number of the item's column that an expression plainly is, without regard to casts that keep
@@ -1362,22 +1519,25 @@ impl Walk<'_> {
                 relation,
                 column: text(pg_sys::get_attname(relation, reference.number, true)),
             };
-            let plain = |relation| Made {
-                origins: Origins::from([stored(relation)]),
-                is_plain: true,
-                needs: BTreeSet::new(),
-                compared: BTreeSet::new(),
-                from: item.occurrences.clone().collect(),
-            };
-            match &item.source {
-                Source::Relation(relation) | Source::Opaque(relation) => Ok(plain(*relation)),
+            let mut made = match &item.source {
+                Source::Relation(relation) | Source::Opaque(relation) => Made {
+                    origins: Origins::from([stored(*relation)]),
+                    is_plain: true,
+                    from: item.occurrences.clone().collect(),
+                    ..Made::default()
+                },
                 Source::Subquery(query, view) => {
                     let made = query.outputs.get(reference.number as usize - 1);
                     let mut made = made.cloned().ok_or(Error::Internal("a column of no subquery"))?;
                     made.origins.extend(view.map(stored));
-                    Ok(made)
+                    made
                 }
+            };
+            if let Some((number, told)) = &item.list {
+                made.origins.extend(told.origins.iter().cloned());
+                made.lists.insert(*number);
             }
+            Ok(made)
         }
     }
 
@@ -1388,9 +1548,15 @@ impl Walk<'_> {
             let [left, right] = clause.references[..] else {
                 return Ok(false);
             };
-            // A LEFT JOIN says nothing about two relations that are both on its left side.
+            // A LEFT JOIN says nothing about two relations that are both on its left side. And whoever owns one of
+            // the relations could have filled it with a list of people.
             let is_applied = clause.restricts(left.item) || clause.restricts(right.item);
-            if (*clause.node).type_ != NodeTag::T_OpExpr || left.item == right.item || !is_applied {
+            let has_one_owner = self.rules.owner.is_some();
+            if (*clause.node).type_ != NodeTag::T_OpExpr
+                || left.item == right.item
+                || !is_applied
+                || !has_one_owner
+            {
                 return Ok(false);
             }
             let comparison = clause.node.cast::<pg_sys::OpExpr>();
@@ -1804,11 +1970,12 @@ impl Walk<'_> {
     /// Refuses queries in which the stored rows of a relation cannot be counted.
     fn check_countable(&self) -> Walked<()> {
         for found in &self.occurrences {
-            let is_countable = match found.identity {
-                Identity::Stored => true,
-                Identity::Marked => !found.is_repeated,
-                Identity::None => !found.is_repeated && !found.is_marked,
-            };
+            let is_countable = !(found.is_in_union && found.is_repeated)
+                && match found.identity {
+                    Identity::Stored => true,
+                    Identity::Marked => !found.is_repeated,
+                    Identity::None => !found.is_repeated && !found.is_marked,
+                };
             if !is_countable {
                 let relation = found.relations.first().copied().unwrap_or(Oid::INVALID);
                 return self.no(
@@ -1873,10 +2040,11 @@ impl Walk<'_> {
 }
 
 impl Found {
-    /// Returns the hidden columns by which the occurrence is counted.
+    /// Returns the hidden columns by which the occurrence is counted. In a UNION ALL they also show which stored
+    /// rows leave by several branches.
     fn columns(&self) -> impl Iterator<Item = usize> {
         let mark = self.mark.filter(|_| self.is_marked || self.is_repeated);
-        let tid = self.tid.filter(|_| self.is_repeated);
+        let tid = self.tid.filter(|_| self.is_repeated || self.is_in_union);
         mark.into_iter().chain(tid)
     }
 }

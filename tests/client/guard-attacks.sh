@@ -136,7 +136,7 @@ unsafe 'COPY (SELECT * FROM patients) TO STDOUT (FORMAT csv, FORCE_QUOTE *)'
 unsafe 'COPY (SELECT * FROM patients) TO STDOUT (FORMAT binary)'
 unsafe '\copy patients to stdout'
 unsafe 'BEGIN READ ONLY; COPY patients TO STDOUT; ROLLBACK'
-unsafe 'BEGIN ISOLATION LEVEL SERIALIZABLE; COPY patients TO STDOUT; ROLLBACK'
+by_shape 'BEGIN ISOLATION LEVEL SERIALIZABLE; COPY patients TO STDOUT; ROLLBACK'
 denied 'to COPY to or from an external program' "COPY patients TO PROGRAM 'cat'"
 denied 'to COPY to (or from )?a file' "COPY patients TO '/tmp/never'"
 

@@ -125,6 +125,70 @@ copies stopped 'SELECT zip FROM locked CROSS JOIN mine.numbers' 'SELECT zip FROM
   'SELECT a.age, b.nr FROM ward a JOIN ward b ON a.id = b.id WHERE b.nr < 3' 'SELECT a.zip, b.zip FROM ward a JOIN locked b ON a.nr = b.nr' \
   'WITH w AS (SELECT zip FROM locked) SELECT p.zip FROM w p, w q'
 
+# A list that repeats rows hides nothing: neither in a mixture with its columns, nor by the number of copies, nor above the
+# join or in a UNION ALL. The condition of a LEFT JOIN shows the columns of the left side.
+prepare "
+  CREATE TABLE mine.thousand AS SELECT i FROM generate_series(1, 1000) i;
+  CREATE TABLE mine.single AS SELECT 1 AS x;
+  CREATE TABLE mine.tags AS SELECT zip, 'tag' || zip AS tag FROM mine.zips UNION ALL SELECT NULL, NULL FROM generate_series(1, 5000);
+  CREATE TABLE mine.copies AS SELECT 'secret-zip-' || i AS zip FROM generate_series(1, 60) i, generate_series(1, i)
+    UNION ALL SELECT NULL FROM generate_series(1, 5000);
+  CREATE TABLE mine.ills AS SELECT 'secret-diagnosis-' || i AS ill, i FROM generate_series(0, 1) i;
+  CREATE TABLE mine.six (i int PRIMARY KEY); INSERT INTO mine.six SELECT generate_series(0, 5)"
+copies by_measure 'SELECT CASE WHEN n.i = 1 THEN p.zip END, p.diagnosis FROM pairs p CROSS JOIN mine.thousand n' \
+  'SELECT n.tag, CASE WHEN n.zip = s.zip THEN s.diagnosis END FROM scored s CROSS JOIN mine.tags n' \
+  'SELECT CASE WHEN n.zip = l.zip THEN l.diagnosis END FROM locked l CROSS JOIN mine.copies n' \
+  'SELECT q.tag, q.diagnosis FROM (SELECT n.tag, n.zip AS theirs, s.zip, s.diagnosis FROM scored s CROSS JOIN mine.tags n) q WHERE q.theirs = q.zip' \
+  'SELECT q.diagnosis FROM (SELECT n.zip AS theirs, l.zip, l.diagnosis FROM locked l CROSS JOIN mine.copies n) q WHERE q.theirs = q.zip' \
+  'SELECT CASE WHEN b.nr IS NULL THEN a.zip END, a.diagnosis FROM scored a LEFT JOIN scored b ON a.nr <= 30 AND b.nr = a.nr' \
+  "SELECT p.zip, n.x FROM pairs p LEFT JOIN mine.single n ON p.diagnosis = 'secret-diagnosis-1'" \
+  "SELECT p.zip, z.code FROM pairs p LEFT JOIN mine.zips z ON z.zip = p.zip AND p.diagnosis = 'secret-diagnosis-1'" \
+  "SELECT l.diagnosis FROM locked l LEFT JOIN mine.thousand n ON l.zip = 'secret-zip-7'" \
+  'SELECT w.zip FROM ward w LEFT JOIN mine.ills n ON n.ill = w.diagnosis WHERE n.i IS NOT NULL' \
+  'SELECT q.zip FROM (SELECT w.zip, n.i FROM ward w LEFT JOIN mine.ills n ON n.ill = w.diagnosis) q WHERE q.i IS NOT NULL'
+copies by_shape 'SELECT zip, diagnosis FROM scored CROSS JOIN mine.thousand UNION ALL SELECT zip, diagnosis FROM scored CROSS JOIN mine.thousand' \
+  'SELECT zip, diagnosis FROM pairs UNION ALL SELECT zip, diagnosis FROM pairs CROSS JOIN mine.thousand' \
+  'SELECT q.zip, q.diagnosis FROM (SELECT zip, diagnosis FROM pairs UNION ALL SELECT zip, diagnosis FROM pairs) q CROSS JOIN mine.thousand'
+
+# Two reads of a relation that differ in one row are not subtracted from each other.
+copies by_measure "SELECT 'a', diagnosis FROM locked WHERE zip <= 'secret-zip-20' UNION ALL SELECT 'b', diagnosis FROM locked WHERE zip <= 'secret-zip-21'" \
+  "SELECT a.diagnosis, b.diagnosis FROM locked a CROSS JOIN locked b WHERE a.zip <= 'secret-zip-20' AND b.zip <= 'secret-zip-21'"
+copies by_measure "SELECT 'a', diagnosis FROM parts UNION ALL SELECT 'b', diagnosis FROM part20" \
+  "SELECT 'a', zip FROM locked UNION ALL SELECT 'b', zip FROM summary" "SELECT 'a', diagnosis FROM locked UNION ALL SELECT 'b', diagnosis FROM summary"
+passes 120 "COPY (SELECT 'age', age::text FROM ward UNION ALL SELECT 'zip', zip FROM ward) TO STDOUT"
+
+# A column that does not count as known is no key to one that does.
+copies by_measure 'SELECT diagnosis, (right(diagnosis, 1)::int + substr(zip, 12)::int) % 6 FROM locked' \
+  'SELECT nr, diagnosis, (substr(zip, 12)::int + nr) % 12 FROM locked' \
+  'SELECT l.diagnosis, z.i FROM locked l JOIN mine.six z ON z.i = (right(l.diagnosis, 1)::int + substr(l.zip, 12)::int) % 6' \
+  "SELECT nr, diagnosis FROM locked WHERE nr % 2 = 1 OR zip = 'secret-zip-8'" \
+  "SELECT diagnosis, CASE WHEN zip = 'secret-zip-7' THEN 'secret-diagnosis-0' ELSE diagnosis END FROM patients"
+passes 60 'COPY (SELECT nr + 1, upper(zip), diagnosis FROM ward WHERE nr > 0) TO STDOUT'
+
+# A policy of one's own on a list tells nothing about the relation that is joined with it, and its labels do not count.
+ask -v owner="$owner" -v attacker="$attacker" -v unlimited="$unlimited" >/dev/null <<'SQL'
+SET client_min_messages = warning;
+SET ROLE :"owner";
+CREATE TABLE visits (person int, zip text, diagnosis text);
+INSERT INTO visits SELECT i, 'secret-zip-' || i, 'secret-diagnosis-' || i % 6 FROM generate_series(1, 60) i;
+SELECT disclosure.label_column('visits', 'person', 'person'), disclosure.label_column('visits', 'zip', 'quasi'),
+       disclosure.label_column('visits', 'diagnosis', 'sensitive'),
+       disclosure.protect('visits', 'k_anonymity', at_least => 5, for_role => :'attacker', only_by_copy => true :unlimited);
+GRANT SELECT ON visits TO :"attacker";
+SQL
+prepare "
+  CREATE TABLE mine.people (person int, name text);
+  INSERT INTO mine.people SELECT i, 'secret-name-' || i FROM generate_series(1, 60) i;
+  SELECT disclosure.label_column('mine.people', 'person', 'person'), disclosure.label_column('mine.people', 'name', 'ignore'),
+         disclosure.protect('mine.people', 'k_anonymity', at_least => 1000, details => true $unlimited) \\g /dev/null"
+copies by_shape 'SELECT p.name, v.diagnosis FROM visits v JOIN mine.people p ON p.person = v.person'
+attempt "$attacker" "COPY (SELECT v.diagnosis::int FROM visits v CROSS JOIN mine.people p) TO STDOUT;
+  COPY (SELECT 1 FROM visits v CROSS JOIN mine.people p WHERE v.zip = 'secret-zip-7' AND v.diagnosis = 'secret-diagnosis-1') TO STDOUT"
+! grep -q 'is required' "$work/said" || fail "a policy of one's own tells: $(start_of "$work/said")"
+attempt "$attacker" "SELECT measured, rows, unsafe_rows, reason FROM disclosure.export_log WHERE relation_name LIKE '%people%' AND kind = 'COPY TO' AND reason NOT LIKE '%not allowed';
+  SELECT measured, rows, unsafe_rows FROM disclosure.check_export('SELECT 1 FROM visits v CROSS JOIN mine.people p WHERE v.zip < ''x''')"
+[[ -s $work/out ]] && ! grep -qE '[0-9]' "$work/out" || fail "a policy of one's own tells: $(start_of "$work/out")"
+
 # Conditions, also of subqueries, views and HAVING, and those that are written as LIMIT.
 copies by_measure "SELECT age FROM ward WHERE diagnosis = 'secret-diagnosis-1'" "SELECT age FROM (SELECT age, diagnosis FROM ward) q WHERE diagnosis LIKE '%1'" \
   "WITH w AS (SELECT age FROM ward WHERE diagnosis > 'secret-diagnosis-0') SELECT age FROM w" "SELECT zip FROM trusting WHERE diagnosis <> 'secret-diagnosis-1'" \

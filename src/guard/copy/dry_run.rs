@@ -1,7 +1,7 @@
 //! `check_export`: judges a query as an export without sending its rows.
 
 use crate::error::Error;
-use crate::guard::copy::export::{Statement, Verdict, may_see};
+use crate::guard::copy::export::{Statement, Verdict, is_seen_by_owner, may_see};
 use crate::guard::copy::hooks;
 use crate::guard::judge::Measured;
 use crate::guard::policy::Policy;
@@ -72,8 +72,10 @@ fn shown(verdicts: Vec<Verdict>) -> Vec<Trial> {
         .iter()
         .filter(|verdict| applies(&verdict.policy))
         .all(|verdict| verdict.is_safe);
+    let policies: Vec<Rc<Policy>> = verdicts.iter().map(|verdict| verdict.policy.clone()).collect();
+    let oversees_all = policies.iter().all(|policy| may_see(policy));
     let trial = |verdict: Verdict| {
-        let sees_all = verdict.policy.details || may_see(&verdict.policy);
+        let sees_all = oversees_all || verdict.policy.details && is_seen_by_owner(&verdict.policy, &policies);
         let is_known = verdict.measured.is_some() || !verdict.is_safe;
         Trial {
             applies: applies(&verdict.policy),

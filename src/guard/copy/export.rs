@@ -200,7 +200,9 @@ impl Judged {
             return Ok(());
         }
         self.count()?;
-        let is_shown = |verdict: &&Verdict| verdict.policy.details && !verdict.is_safe;
+        let is_shown = |verdict: &&Verdict| {
+            verdict.policy.details && !verdict.is_safe && is_seen_by_owner(&verdict.policy, &self.policies)
+        };
         let details: Vec<String> = verdicts
             .iter()
             .filter(is_shown)
@@ -290,8 +292,26 @@ impl Judged {
         outcome: Outcome,
         reason: &str,
     ) -> Result<(), Error> {
+        let (measured, reason) = match is_seen_by_owner(policy, &self.policies) {
+            true => (measured, reason),
+            false => (
+                None,
+                "not shown, because the query reads protected relations of other owners, too",
+            ),
+        };
         record(&self.statement, policy, measured, outcome, &self.counted, reason)
     }
+}
+
+/// Returns whether the owner of a policy's relation may learn what was measured for it. Rows of all protected
+/// relations that the query reads take part in that, so the owner must have the rights of all their owners.
+/// Otherwise a role could read what is protected from it by a policy on a relation of its own.
+pub fn is_seen_by_owner(policy: &Policy, policies: &[Rc<Policy>]) -> bool {
+    let has_rights = |owner: Oid| {
+        let mut others = policies.iter().map(|other| catalog::owner_of(other.relation));
+        others.all(|other| other.is_some_and(|other| rights::has_rights_of(owner, other)))
+    };
+    catalog::owner_of(policy.relation).is_some_and(has_rights)
 }
 
 /// Returns whether the current user may see all that a policy measures: roles that are exempt, own the
@@ -325,6 +345,7 @@ fn verdict(policy: &Rc<Policy>, source: &Source) -> Result<Verdict, Error> {
     let measured = judge::measure(policy, source)?;
     let is_within = measured.is_allowed(policy.limit);
     let is_enough = people >= policy.min_people();
+    let is_uniform = source.is_uniform(policy)?;
     let mut reason = judge::described(policy, measured);
     if !is_enough {
         reason += &format!(
@@ -332,13 +353,16 @@ fn verdict(policy: &Rc<Policy>, source: &Source) -> Result<Verdict, Error> {
             policy.min_people()
         );
     }
+    if !is_uniform {
+        reason += "; the relation is read more than once, and only some of its rows leave more than once";
+    }
     if !is_within && let Some(column) = judge::spoiler(policy, source)? {
         reason += &format!("; without column \"{column}\" it would be within the limit");
     }
     Ok(Verdict {
         policy: policy.clone(),
         measured: Some(measured),
-        is_safe: is_within && is_enough,
+        is_safe: is_within && is_enough && is_uniform,
         reason,
     })
 }
