@@ -214,11 +214,11 @@ for query in \
   'SELECT p.diagnosis, q.zip, q.name FROM patients p, patients q' \
   'SELECT p.id, q.zip FROM patients p, patients q' \
   'WITH w AS (TABLE patients) SELECT p.id, q.zip FROM w p, w q' \
-  'SELECT p.id, q.zip FROM mine.v p, mine.v q' \
-  'SELECT p.id, q.zip FROM (TABLE patients UNION ALL TABLE patients) p, (TABLE patients UNION ALL TABLE patients) q' \
-  'SELECT p.id, q.zip FROM patients p, patients q UNION ALL SELECT p.id, q.zip FROM patients p, patients q'; do
+  'SELECT p.id, q.zip FROM mine.v p, mine.v q'; do
   unsafe "COPY ($query) TO STDOUT"
 done
+by_shape 'COPY (SELECT p.id, q.zip FROM (TABLE patients UNION ALL TABLE patients) p, (TABLE patients UNION ALL TABLE patients) q) TO STDOUT'
+by_shape 'COPY (SELECT p.id, q.zip FROM patients p, patients q UNION ALL SELECT p.id, q.zip FROM patients p, patients q) TO STDOUT'
 for query in \
   'SELECT zip FROM patients, generate_series(1, 9)' \
   'SELECT zip, generate_series(1, 9) FROM patients' 'SELECT unnest(array_fill(zip, ARRAY[9])) FROM patients' \

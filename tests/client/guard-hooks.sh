@@ -70,11 +70,11 @@ by_shape "SET statement_timeout = '10s'; COPY (WITH $ctes SELECT age FROM c30) T
 passes 240 'COPY (WITH a AS (SELECT age FROM ward), b AS (SELECT age FROM a UNION ALL SELECT age FROM a) SELECT age FROM b UNION ALL SELECT age FROM b) TO STDOUT'
 by_shape "COPY (SELECT age$(printf ', age%.0s' {1..1663}) FROM ward) TO STDOUT"
 
-# An officer protects what belongs to users, not catalogues or the guard's own tables: everybody reads those.
-ask <<<'CREATE ROLE officer LOGIN; GRANT EXECUTE ON FUNCTION disclosure.administer_policies() TO officer'
+# An hooks_officer protects what belongs to users, not catalogues or the guard's own tables: everybody reads those.
+ask <<<'CREATE ROLE hooks_officer LOGIN; GRANT EXECUTE ON FUNCTION disclosure.administer_policies() TO hooks_officer'
 for relation in pg_catalog.pg_class information_schema.tables disclosure_internal.policy disclosure_internal.column_label disclosure.export_log; do
-  attempt officer "SELECT disclosure.protect('$relation', 'k_anonymity', at_least => 2, only_by_copy => true)"
-  grep -q 'relation: must not be a system catalogue' "$work/said" || fail "an officer protects $relation: $(start_of "$work/said") $(start_of "$work/out")"
+  attempt hooks_officer "SELECT disclosure.protect('$relation', 'k_anonymity', at_least => 2, only_by_copy => true)"
+  grep -q 'relation: must not be a system catalogue' "$work/said" || fail "an hooks_officer protects $relation: $(start_of "$work/said") $(start_of "$work/out")"
 done
 
 # Errors of exports that read nothing protected are those of Postgres, with context, position and constraint.
