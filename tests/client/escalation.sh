@@ -321,7 +321,7 @@ never seen
 as esc_attacker "$d" "SELECT policy, verdict FROM disclosure.check_export('SELECT l.* FROM locked l, mine.t2')"
 never seen
 expect '^1\|unsafe$'
-expect '^3\|unknown$'
+expect '^3\|unsafe$'
 [[ $(ask -c 'SELECT count(measured) FROM disclosure_internal.export_attempt WHERE policy = 3') == 0 ]] || fail 'mine.tells was called'
 for query in 'SELECT p.person, p.salary, l.label FROM payroll p JOIN mine.lookup l USING (code)' \
   'SELECT l.label FROM payroll p JOIN mine.lookup l USING (code)' \
