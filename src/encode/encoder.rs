@@ -73,7 +73,10 @@ impl<S: Sink> Encoder<S> {
 
     /// Returns an encoder that does everything on this thread.
     pub fn alone(columns: impl IntoIterator<Item = ColumnType>, sink: S) -> Self {
-        let dictionaries = columns.into_iter().map(Dictionary::new);
+        Self::of(columns.into_iter().map(Dictionary::new), sink)
+    }
+
+    fn of(dictionaries: impl IntoIterator<Item = Dictionary>, sink: S) -> Self {
         let (mut readers, mut bits) = (Vec::new(), Vec::new());
         for dictionary in dictionaries {
             match dictionary {
@@ -98,7 +101,12 @@ impl<S: Sink> Encoder<S> {
     /// Returns an encoder that starts a second thread if there are many rows and `disclosure.threads` allows
     /// it.
     pub fn new(columns: impl IntoIterator<Item = ColumnType>, sink: S) -> Self {
-        let mut encoder = Self::alone(columns, sink);
+        Self::with(columns.into_iter().map(Dictionary::new), sink)
+    }
+
+    /// Returns an encoder with these dictionaries, one for each column, that may start a second thread, too.
+    pub fn with(dictionaries: impl IntoIterator<Item = Dictionary>, sink: S) -> Self {
+        let mut encoder = Self::of(dictionaries, sink);
         if guc::threads() > 1 {
             encoder.batches_alone = Self::BATCHES_ALONE;
         }

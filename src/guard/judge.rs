@@ -1,16 +1,19 @@
 //! Measures rows for a policy: rows that a query returned and [`spool`] collected, or the rows of an export
 //! table.
 //!
-//! Each measure is a query that calls the extension's own SQL functions on a FROM item, which is either the
-//! table or `disclosure_internal.leaving`. Labels decide which columns count and with which weights; a column
+//! An export table is measured by queries that call the extension's own SQL functions. Of an export,
+//! `k_anonymity` and `privacy_score` are computed from its [`tally`](crate::guard::copy::tally); other measures
+//! are queries on `disclosure_internal.leaving`. Labels decide which columns count and with which weights; a column
 //! of a query has the labels of the stored columns that it is made of. In an export, columns that an adversary
 //! may know are compared by their stored bytes, because equal bytes are sent equally, and sensitive columns by
 //! the equality of their type. If a query may return a stored row more than once, `k_anonymity` counts distinct
 //! stored rows, and `privacy_score` scores each stored row once. Functions that users wrote are called by
 //! `function`.
 
+use crate::encode::dictionary::Dictionary;
 use crate::error::{Change, Error};
 use crate::guard::copy::spool::{self, Asked};
+use crate::guard::copy::tally::{Comparison, Tally, TallyColumn};
 use crate::guard::labels::Labels;
 use crate::guard::log::{Lasting, Outcome};
 use crate::guard::measure_function::{Found, MeasureFunction};
@@ -20,15 +23,21 @@ use crate::guard::rule::{Limit, Measure, Statistic};
 use crate::guard::shape::{Counted, HiddenKind, Occurrence, Shape};
 use crate::guard::{log, policy, rights, sandbox};
 use crate::input::relation::Relation;
+use crate::methods::inference::attributes::unnamed_column;
+use crate::methods::inference::column_settings::NullMeaning;
+use crate::methods::inference::scores::scores_for_policy;
 use crate::pg::catalog;
 use crate::pg::catalog::with_heirs;
 use crate::pg::query::{Answer, Parameters};
 use disclosure::Weights;
+use disclosure::classes::Unit;
+use disclosure::inference::{self, Nulls};
 use pgrx::pg_sys::{self, Oid};
 use pgrx::prelude::*;
 use pgrx::spi::quote_identifier;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 /// Rows to be judged.
 pub struct Source {
@@ -48,7 +57,9 @@ enum Place {
     Spool {
         /// Number of output columns; hidden ones follow.
         outputs: usize,
-        rows: i64,
+        tally: Tally,
+        /// For each column of the tally, what its values mean to the score; `None` if it takes no part.
+        scored: Vec<Option<inference::Column>>,
     },
 }
 
@@ -99,14 +110,9 @@ const KNOWN: Weights = Weights {
 };
 
 impl Source {
-    /// Returns the source for the collected rows of an export. They can be read only within
-    /// [`spool::Spool::show`].
-    pub fn of_export(
-        shape: &Shape,
-        relations: Vec<Oid>,
-        rows: u64,
-        labels: &mut Labels,
-    ) -> Result<Self, Error> {
+    /// Returns the source for an export. Its rows can be judged after [`take_tally`](Self::take_tally), and can
+    /// be read only within [`spool::Spool::show`].
+    pub fn of_export(shape: &Shape, relations: Vec<Oid>, labels: &mut Labels) -> Result<Self, Error> {
         let mut columns = Vec::new();
         for output in &shape.outputs {
             let number = columns.len();
@@ -166,11 +172,66 @@ impl Source {
             columns,
             place: Place::Spool {
                 outputs: shape.outputs.len(),
-                rows: i64::try_from(rows).unwrap_or(i64::MAX),
+                tally: Tally::default(),
+                scored: Vec::new(),
             },
             occurrences: shape.occurrences.clone(),
             relations,
         })
+    }
+
+    /// Returns the columns by which the rows of an export must be counted to judge it by these policies.
+    pub fn counted_columns(&self, policies: &[Rc<Policy>]) -> Result<Vec<TallyColumn>, Error> {
+        let mut counted = BTreeSet::new();
+        for policy in policies {
+            let family = policy::family_of(&[policy.relation])?;
+            for column in self.counting(policy, &family) {
+                match policy.measure {
+                    Measure::KAnonymity => counted.extend([(column.number, Comparison::Bytes)]),
+                    Measure::PrivacyScore(_) => counted.extend(column.scored_as()),
+                    _ => {}
+                }
+            }
+        }
+        for occurrence in &self.occurrences {
+            counted.extend(self.identity(occurrence).into_iter().map(by_bytes));
+        }
+        Ok(counted.into_iter().collect())
+    }
+
+    /// Returns whether the rows of an export must be read to judge it by these policies, and not only their
+    /// tally. Stored rows of several occurrences are compared by their values.
+    pub fn reads_rows(&self, policies: &[Rc<Policy>]) -> Result<bool, Error> {
+        for policy in policies {
+            let family = policy::family_of(&[policy.relation])?;
+            if policy.measure.reads_rows() || self.occurrences_of(&family).len() > 1 {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Takes the tally of the export's rows.
+    pub fn take_tally(&mut self, mut counted: Tally) -> Result<(), Error> {
+        let columns = counted.columns().to_vec();
+        let meaning = |(&(number, by), dictionary): (&TallyColumn, &mut Dictionary)| {
+            let column = self
+                .columns
+                .get(number)
+                .filter(|column| column.scored_as() == Some((number, by)));
+            column
+                .map(|column| column.meaning_to_score(dictionary))
+                .transpose()
+        };
+        let meanings: Result<_, Error> = columns
+            .iter()
+            .zip(&mut counted.dictionaries)
+            .map(meaning)
+            .collect();
+        if let Place::Spool { tally, scored, .. } = &mut self.place {
+            (*tally, *scored) = (counted, meanings?);
+        }
+        Ok(())
     }
 
     /// Returns the source for all rows of a relation.
@@ -254,38 +315,40 @@ impl Source {
         all.filter(|(_, occurrence)| is_meant(occurrence)).collect()
     }
 
-    /// Returns the column that identifies the stored rows of an occurrence, or marks them.
-    fn identity(&self, occurrence: &Occurrence) -> Option<Asked> {
-        let Place::Spool { outputs, .. } = self.place else {
-            return None;
-        };
-        match &occurrence.counted {
-            Counted::Rows => None,
-            Counted::Marked(columns) | Counted::Distinct(columns) => Some(Asked::Identity(
-                columns.iter().map(|place| outputs + place).collect(),
-            )),
+    /// Returns the indexes of the columns that identify the stored rows of an occurrence, or mark them.
+    fn identity(&self, occurrence: &Occurrence) -> Vec<usize> {
+        match (&self.place, &occurrence.counted) {
+            (Place::Spool { outputs, .. }, Counted::Marked(hidden) | Counted::Distinct(hidden)) => {
+                hidden.iter().map(|place| outputs + place).collect()
+            }
+            _ => Vec::new(),
         }
+    }
+
+    /// Returns how the stored rows of an occurrence are counted in the tally.
+    fn unit(&self, tally: &Tally, occurrence: &Occurrence) -> Result<Unit, Error> {
+        let identity = tally.places(self.identity(occurrence).into_iter().map(by_bytes))?;
+        Ok(match occurrence.counted {
+            Counted::Rows => Unit::Row,
+            Counted::Marked(_) => Unit::Marked(identity),
+            Counted::Distinct(_) => Unit::Distinct(identity),
+        })
     }
 
     /// Returns the number of people whose rows leave: the smallest number of stored rows of any occurrence of
     /// the policy's relation.
     pub fn people(&self, policy: &Policy) -> Result<i64, Error> {
-        let Place::Spool { rows, .. } = self.place else {
+        let Place::Spool { tally, .. } = &self.place else {
             return Ok(i64::MAX);
         };
         let family = policy::family_of(&[policy.relation])?;
-        let mut fewest = rows;
-        for (_, occurrence) in self.occurrences_of(&family) {
-            if let Some(identity) = self.identity(occurrence) {
-                let query = format!(
-                    "SELECT NULL::float8, {}, NULL::int8 FROM {}",
-                    size_of_class(occurrence),
-                    self.from(&[], vec![("id".into(), identity)])
-                );
-                fewest = fewest.min(rights::under_own_settings(|| ask(&query))?.rows);
-            }
+        let mut fewest = tally.rows();
+        let occurrences = self.occurrences_of(&family).into_iter();
+        for (_, occurrence) in occurrences.filter(|(_, occurrence)| occurrence.counted != Counted::Rows) {
+            let everybody = tally.count_units(&[], &self.unit(tally, occurrence)?)?;
+            fewest = fewest.min(everybody.classes.sizes().iter().sum());
         }
-        Ok(fewest)
+        Ok(as_count(fewest))
     }
 
     /// Returns whether two occurrences of the policy's relation have the same stored rows or none in common.
@@ -346,19 +409,20 @@ impl Source {
     }
 }
 
+/// Returns a column that is compared by its stored bytes, as the tally needs it.
+fn by_bytes(number: usize) -> TallyColumn {
+    (number, Comparison::Bytes)
+}
+
+/// Returns a number of rows as SQL has it.
+fn as_count(rows: u64) -> i64 {
+    i64::try_from(rows).unwrap_or(i64::MAX)
+}
+
 /// Returns the name of an exported column, by its index from 0, in the FROM item of
 /// `disclosure_internal.leaving`.
 fn column_name(number: usize) -> String {
     format!("c{number}")
-}
-
-/// Returns an SQL expression for the number of stored rows in a class.
-fn size_of_class(occurrence: &Occurrence) -> &'static str {
-    match occurrence.counted {
-        Counted::Rows => "count(*)",
-        Counted::Marked(_) => "count(id)",
-        Counted::Distinct(_) => "count(DISTINCT id)",
-    }
 }
 
 impl Column {
@@ -383,10 +447,15 @@ impl Column {
     /// Returns the expression whose values are scored. The false of a stored boolean column is not a value, but a
     /// computed boolean column is as good as one that says yes or no.
     fn scored(&self) -> String {
-        match self.is_computed && self.type_oid == pg_sys::BOOLOID && !self.is_quasi() {
+        match self.tells_by_false() {
             true => format!("{}::pg_catalog.text", self.sql),
             false => self.sql.clone(),
         }
+    }
+
+    /// Returns whether it is a computed boolean column that is not known.
+    fn tells_by_false(&self) -> bool {
+        self.is_computed && self.type_oid == pg_sys::BOOLOID && !self.is_quasi()
     }
 
     /// Returns whether the column is the same in all rows with the same stored rows of these occurrences:
@@ -398,6 +467,39 @@ impl Column {
     /// Returns whether an adversary may know the values beforehand.
     fn is_quasi(&self) -> bool {
         self.weights.is_some_and(|weights| weights.likelihood > 0.0)
+    }
+
+    /// Returns the form in which the column of an export takes part in a score; `None` if it does not.
+    fn scored_as(&self) -> Option<TallyColumn> {
+        let comparison = match self.is_quasi() {
+            true => Comparison::Bytes,
+            false => Comparison::Equality,
+        };
+        self.weights.map(|_| (self.number, comparison))
+    }
+
+    /// Returns what the values of the column in an export mean to the score. In a column that an adversary may
+    /// know, NULL is a value like any other, because the recipient sees it.
+    fn meaning_to_score(&self, dictionary: &mut Dictionary) -> Result<inference::Column, Error> {
+        let Some(weights) = self.weights else {
+            return Ok(inference::Column::ignored());
+        };
+        let values = dictionary.len();
+        let nulls_are_values = self.is_quasi() || self.nulls_are_values;
+        Ok(
+            match (self.is_quasi() || self.tells_by_false(), nulls_are_values) {
+                (true, true) => inference::Column {
+                    nulls: Nulls::Attribute(values),
+                    ..inference::Column::categories(values + 1, weights)
+                },
+                (true, false) => inference::Column {
+                    nulls: Nulls::Unknown,
+                    ..inference::Column::categories(values, weights)
+                },
+                (false, true) => unnamed_column(dictionary, weights, NullMeaning::Value)?,
+                (false, false) => unnamed_column(dictionary, weights, NullMeaning::Unknown)?,
+            },
+        )
     }
 }
 
@@ -429,9 +531,9 @@ fn measure_without(policy: &Policy, source: &Source, without: Option<usize>) -> 
     let family = policy::family_of(&[policy.relation])?;
     let counting = source.counting_without(policy, &family, without);
     rights::under_own_settings(|| match &policy.measure {
-        Measure::KAnonymity => match source.place {
+        Measure::KAnonymity => match &source.place {
             Place::Relation(_) => k_anonymity(policy, source, &counting),
-            Place::Spool { .. } => k_of_export(policy, source, &counting, &family),
+            Place::Spool { tally, .. } => k_of_export(policy, source, tally, &counting, &family),
         },
         Measure::PrivacyScore(statistic) => privacy_score(policy, *statistic, source, &counting, &family),
         Measure::ExpectedCracks => cracks(source, &counting, &family),
@@ -489,27 +591,21 @@ fn k_anonymity(policy: &Policy, source: &Source, quasi: &[&Column]) -> Result<Me
 fn k_of_export(
     policy: &Policy,
     source: &Source,
+    tally: &Tally,
     quasi: &[&Column],
     family: &[Oid],
 ) -> Result<Measured, Error> {
+    let alike = tally.places(quasi.iter().map(|column| by_bytes(column.number)))?;
     let mut smallest: Option<Measured> = None;
     for (_, occurrence) in source.occurrences_of(family) {
-        let alike = Asked::Code(quasi.iter().map(|column| column.number).collect());
-        let (group, alike) = match quasi.is_empty() {
-            true => ("", None),
-            false => ("GROUP BY alike", Some(("alike".to_string(), alike))),
+        let found = tally.count_units(&alike, &source.unit(tally, occurrence)?)?;
+        let is_unsafe = |(size, _): &(&u64, &u64)| (**size as f64) < policy.limit.value();
+        let unsafe_rows = found.classes.sizes().iter().zip(&*found.rows).filter(is_unsafe);
+        let measured = Measured {
+            value: found.classes.k_anonymity().map(|size| size as f64),
+            rows: as_count(tally.rows()),
+            unsafe_rows: Some(as_count(unsafe_rows.map(|(_, rows)| rows).sum())),
         };
-        let identity = source
-            .identity(occurrence)
-            .map(|identity| ("id".to_string(), identity));
-        let measured = ask(&format!(
-            "SELECT min(size)::float8, coalesce(sum(rows), 0)::int8, \
-                    coalesce(sum(rows) FILTER (WHERE size < {limit}), 0)::int8 \
-               FROM (SELECT nullif({size}, 0) AS size, count(*) AS rows FROM {from} {group}) AS sized",
-            limit = number(policy.limit.value()),
-            size = size_of_class(occurrence),
-            from = source.from(&[], alike.into_iter().chain(identity).collect()),
-        ))?;
         let is_smaller = |so_far: &Measured| match (measured.value, so_far.value) {
             (Some(value), Some(so_far)) => value < so_far,
             (value, _) => value.is_some(),
@@ -522,10 +618,7 @@ fn k_of_export(
         .ok_or_else(|| policy.unusable("the query does not read its relation in a way that can be counted"))
 }
 
-/// Measures the privacy score. If the query may return a stored row more than once, copies would distort the
-/// shares of values. So the columns that come from each occurrence of the relation are scored by themselves,
-/// one row for each stored row, and then all columns together, one row for each combination of stored rows.
-/// The highest score counts.
+/// Measures the privacy score of a relation or an export.
 fn privacy_score(
     policy: &Policy,
     statistic: Statistic,
@@ -538,13 +631,48 @@ fn privacy_score(
         .copied()
         .filter(|column| column.weights.is_some())
         .collect();
-    let is_repeated = |occurrence: &Occurrence| matches!(occurrence.counted, Counted::Distinct(_));
-    if !source.occurrences.iter().any(is_repeated) {
-        return ask(&scores(
+    match &source.place {
+        Place::Relation(_) => ask(&scores(
             policy,
             statistic,
-            &score_of_rows(policy, source, &taking_part, &[]),
-        ));
+            &score_of_rows(policy, source, &taking_part),
+        )),
+        Place::Spool { tally, scored, .. } => {
+            let mut worst: Option<Measured> = None;
+            for (unit, part) in units_to_score(source, tally, &taking_part, family)? {
+                let places = tally.places(part.iter().filter_map(|column| column.scored_as()))?;
+                let rows = tally.count_units(&places, &unit)?;
+                let columns: Vec<inference::Column> = places
+                    .iter()
+                    .filter_map(|&place| scored.get(place)?.clone())
+                    .collect();
+                let scores = match columns.is_empty() {
+                    true => rows.classes.sizes().iter().map(|&rows| (0.0, rows)).collect(),
+                    false => scores_for_policy(&rows.classes, &columns, policy.min_confidence)?,
+                };
+                let measured = summary(policy, statistic, &scores);
+                if worst.is_none_or(|worst| measured.value > worst.value) {
+                    worst = Some(measured);
+                }
+            }
+            worst.ok_or(Error::Internal("nothing was scored"))
+        }
+    }
+}
+
+/// Returns what is scored of an export: units and columns. If the query may return a stored row more than
+/// once, copies would distort the shares of values. So the columns that come from each occurrence of the
+/// relation are scored by themselves, one row for each stored row, and then all columns together, one row for
+/// each combination of stored rows. The highest score counts.
+fn units_to_score<'a>(
+    source: &Source,
+    tally: &Tally,
+    taking_part: &[&'a Column],
+    family: &[Oid],
+) -> Result<Vec<(Unit, Vec<&'a Column>)>, Error> {
+    let is_repeated = |occurrence: &Occurrence| matches!(occurrence.counted, Counted::Distinct(_));
+    if !source.occurrences.iter().any(is_repeated) {
+        return Ok(vec![(Unit::Row, taking_part.to_vec())]);
     }
     let mut units: Vec<Vec<usize>> = source
         .occurrences_of(family)
@@ -554,23 +682,51 @@ fn privacy_score(
     if source.occurrences.len() > 1 {
         units.push((0..source.occurrences.len()).collect());
     }
-    let mut worst: Option<Measured> = None;
-    for unit in units {
-        let part: Vec<&Column> = taking_part
+    let scored = |unit: Vec<usize>| {
+        let identities = unit
+            .iter()
+            .flat_map(|&place| source.identity(&source.occurrences[place]));
+        let identities = tally.places(identities.map(by_bytes))?;
+        let part = taking_part
             .iter()
             .copied()
             .filter(|column| column.is_of(&unit))
             .collect();
-        let measured = ask(&scores(
-            policy,
-            statistic,
-            &score_of_rows(policy, source, &part, &unit),
-        ))?;
-        if worst.is_none_or(|worst| measured.value > worst.value) {
-            worst = Some(measured);
+        Ok(match identities.is_empty() {
+            true => (Unit::Row, part),
+            // Outer joins and branches of a UNION ALL leave some identities out, and that tells something, too.
+            false => (Unit::Combination(identities), part),
+        })
+    };
+    units.into_iter().map(scored).collect()
+}
+
+/// Returns the statistic of scores, which are given with the number of rows that have them.
+fn summary(policy: &Policy, statistic: Statistic, scores: &[(f64, u64)]) -> Measured {
+    let rows_with = |is_meant: &dyn Fn(f64) -> bool| -> u64 {
+        let meant = scores.iter().filter(|(score, _)| is_meant(*score));
+        meant.map(|(_, rows)| rows).sum()
+    };
+    let rows = rows_with(&|_| true);
+    let (value, unsafe_rows) = match statistic {
+        Statistic::Maximum => (
+            scores.iter().map(|(score, _)| *score).fold(0.0, f64::max),
+            Some(rows_with(&|score| score > policy.limit.value())),
+        ),
+        Statistic::Average => {
+            let sum: f64 = scores.iter().map(|(score, rows)| score * *rows as f64).sum();
+            (sum / rows as f64, None)
         }
+        Statistic::Share { threshold } => {
+            let reached = rows_with(&|score| score >= threshold);
+            (reached as f64 / rows as f64, Some(reached))
+        }
+    };
+    Measured {
+        value: (rows > 0).then_some(value),
+        rows: as_count(rows),
+        unsafe_rows: unsafe_rows.map(as_count),
     }
-    worst.ok_or(Error::Internal("nothing was scored"))
 }
 
 /// Returns a query for the statistic of the scores. `score_of_rows` is a query that returns the column
@@ -594,43 +750,15 @@ fn scores(policy: &Policy, statistic: Statistic, score_of_rows: &str) -> String 
     format!("SELECT {value}, count(*), {unsafe_rows} FROM ({score_of_rows}) AS scored")
 }
 
-/// Returns a query for the scores of the source's rows: of all rows, or of one row for each combination of
-/// stored rows of these occurrences.
-fn score_of_rows(policy: &Policy, source: &Source, columns: &[&Column], unit: &[usize]) -> String {
-    let identities = unit
-        .iter()
-        .filter_map(|&place| source.identity(&source.occurrences[place]));
-    let identities: Vec<(String, Asked)> = identities
-        .enumerate()
-        .map(|(place, identity)| (format!("id{place}"), identity))
-        .collect();
-    let ids: Vec<String> = identities.iter().map(|(name, _)| name.clone()).collect();
-    let (which, condition) = match ids.is_empty() {
-        true => (String::new(), String::new()),
-        false => (
-            format!("DISTINCT ON ({0})", ids.join(", ")),
-            // Outer joins and branches of a UNION ALL leave some of them out, and that tells something, too.
-            format!(" WHERE {} IS NOT NULL", ids.join(" IS NOT NULL OR ")),
-        ),
-    };
+/// Returns a query for the scores of a relation's rows.
+fn score_of_rows(policy: &Policy, source: &Source, columns: &[&Column]) -> String {
+    let from = source.from(columns, Vec::new());
     if columns.is_empty() {
-        return format!(
-            "SELECT {which} 0::float8 AS score FROM {}{condition}",
-            source.from(&[], identities)
-        );
+        return format!("SELECT 0::float8 AS score FROM {from}");
     }
-    // The same name for the value and for its code, because a column is asked for in one of the two forms.
-    let (by_bytes, by_value): (Vec<&Column>, Vec<&Column>) = columns
-        .iter()
-        .copied()
-        .partition(|column| matches!(source.place, Place::Spool { .. }) && column.is_quasi());
-    let codes = by_bytes
-        .iter()
-        .map(|column| (column.sql.clone(), Asked::Code(vec![column.number])));
-    let from = source.from(&by_value, codes.chain(identities).collect());
     let (weighted, weights) = weighted(columns);
     format!(
-        "SELECT {score} AS score FROM (SELECT {which} {columns} FROM {from}{condition}) AS \"row\"",
+        "SELECT {score} AS score FROM (SELECT {columns} FROM {from}) AS \"row\"",
         score = score_call(policy, &weights),
         columns = weighted.join(", "),
     )
@@ -678,7 +806,7 @@ fn cracks(source: &Source, counting: &[&Column], family: &[Oid]) -> Result<Measu
         .occurrences_of(family)
         .into_iter()
         .find(|(_, occurrence)| matches!(occurrence.counted, Counted::Distinct(_)))
-        .and_then(|(_, occurrence)| source.identity(occurrence));
+        .map(|(_, occurrence)| Asked::Identity(source.identity(occurrence)));
     let (which, others) = match identity {
         Some(identity) => ("DISTINCT ON (id)", vec![("id".to_string(), identity)]),
         None => ("", Vec::new()),

@@ -306,6 +306,11 @@ impl Measure {
     pub fn is_function(&self) -> bool {
         matches!(self, Measure::Function(_))
     }
+
+    /// Returns whether the measure reads the rows of an export, and not only their tally.
+    pub fn reads_rows(&self) -> bool {
+        matches!(self, Measure::Function(_) | Measure::ExpectedCracks)
+    }
 }
 
 impl fmt::Display for Measure {

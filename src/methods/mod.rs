@@ -2,7 +2,7 @@
 //! functions of its method and the readers that only this method needs.
 
 mod attack;
-mod classes;
+pub mod classes;
 mod columns;
 mod cracks;
 pub mod inference;

@@ -73,6 +73,12 @@ pub fn raised<R>(allowed: &FxHashSet<Oid>, job: impl FnOnce() -> R) -> R {
     job()
 }
 
+/// Runs `job`, which is the guard's own, with the barrier down and returns its result.
+pub fn lowered<R>(job: impl FnOnce() -> R) -> R {
+    let _state = State::change(false);
+    job()
+}
+
 /// Returns whether the barrier has to see calls of a function. Neither this function nor [`pass`] contains
 /// anything that needs to be dropped, because an ERROR may jump over them.
 unsafe extern "C-unwind" fn needs(function: Oid) -> bool {

@@ -146,14 +146,9 @@ impl Judged {
         deliver: impl FnOnce(*mut pg_sys::DestReceiver),
     ) -> Result<(Spool, Vec<Verdict>), Error> {
         let run = || {
-            // SAFETY: by the contract of the function; ORDER BY names output columns.
-            let mut collecting = unsafe { spool::Collecting::new(full, &self.shape.order) };
-            barrier::raised(&self.shape.functions, || collecting.collect(deliver));
-            let spool = collecting.finish(self.shape.limit, self.outputs());
-            let verdicts = spool.show(|| self.verdicts(&spool));
-            verdicts
-                .map(|verdicts| (spool, verdicts))
-                .unwrap_or_else(Error::raise)
+            // SAFETY: by the contract of the function.
+            let judged = unsafe { self.collect_and_judge(full, deliver) };
+            judged.unwrap_or_else(Error::raise)
         };
         match silence::withholding(run) {
             Ok(judged) => Ok(judged),
@@ -161,18 +156,39 @@ impl Judged {
         }
     }
 
+    /// Collects the rows that `deliver` sends to a destination, and judges them.
+    ///
+    /// # Safety
+    /// `full` is the descriptor of the rows, hidden columns included.
+    unsafe fn collect_and_judge(
+        &self,
+        full: TupleDesc,
+        deliver: impl FnOnce(*mut pg_sys::DestReceiver),
+    ) -> Result<(Spool, Vec<Verdict>), Error> {
+        let shape = &self.shape;
+        let mut source = Source::of_export(shape, self.relations.clone(), &mut self.labels.borrow_mut())?;
+        let counted = source.counted_columns(&self.policies)?;
+        let is_readable = source.reads_rows(&self.policies)?;
+        // SAFETY: by the contract of the function; ORDER BY names output columns.
+        let mut collecting =
+            unsafe { spool::Collecting::new(full, &shape.order, shape.limit, counted, is_readable) };
+        barrier::raised(&shape.functions, || collecting.collect(deliver));
+        let (spool, tally) = collecting.finish(self.outputs())?;
+        rights::under_own_settings(|| source.take_tally(tally))?;
+        let verdicts = spool.show(|| self.verdicts(&source))?;
+        Ok((spool, verdicts))
+    }
+
     /// Judges the collected rows by each policy. Measures that users wrote come last, and are not called if
     /// another policy is broken, because they must not see rows that are refused anyway.
-    fn verdicts(&self, spool: &Spool) -> Result<Vec<Verdict>, Error> {
-        let mut labels = self.labels.borrow_mut();
-        let source = Source::of_export(&self.shape, self.relations.clone(), spool.rows(), &mut labels)?;
+    fn verdicts(&self, source: &Source) -> Result<Vec<Verdict>, Error> {
         let mut ordered: Vec<&Rc<Policy>> = self.policies.iter().collect();
         ordered.sort_by_key(|policy| policy.measure.is_function());
         let mut verdicts: Vec<Verdict> = Vec::with_capacity(ordered.len());
         for policy in ordered {
             let is_called = !policy.measure.is_function() || verdicts.iter().all(|verdict| verdict.is_safe);
             verdicts.push(match is_called {
-                true => verdict(policy, &source)?,
+                true => verdict(policy, source)?,
                 false => Verdict {
                     policy: policy.clone(),
                     measured: None,

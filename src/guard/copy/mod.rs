@@ -7,3 +7,4 @@ pub mod hooks;
 mod reading;
 pub mod silence;
 pub mod spool;
+pub mod tally;

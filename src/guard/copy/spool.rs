@@ -5,10 +5,12 @@
 //! in random order. With ORDER BY, only rows that are equal in its columns are shuffled. Hidden columns follow
 //! the output columns; they are judged and not sent.
 //!
-//! While the rows are judged, the set-returning function `disclosure_internal.leaving` makes them readable to
-//! SQL. [`from_item`] makes the FROM item that calls it.
+//! Rows are counted while they are collected ([`tally`](crate::guard::copy::tally)). For measures that need
+//! more than counts, the set-returning function `disclosure_internal.leaving` makes them readable to SQL while
+//! they are judged. [`from_item`] makes the FROM item that calls it.
 
 use crate::error::Error;
+use crate::guard::copy::tally::{Counting, Tally, TallyColumn};
 use crate::guard::shape::Order;
 use crate::memory;
 use crate::pg::memory_context::Scratch;
@@ -40,6 +42,10 @@ pub struct Collecting {
     rows: u64,
     random: RandomState,
     scratch: Scratch,
+    /// At most this many rows leave.
+    limit: Option<u64>,
+    is_readable: bool,
+    counting: Counting,
 }
 
 /// Collected rows. They are freed by [`Spool::end`], or with the transaction if the statement fails.
@@ -49,6 +55,8 @@ pub struct Spool {
     /// Number of rows that leave.
     rows: u64,
     visible: usize,
+    /// Whether the rows can be read more than once.
+    is_readable: bool,
 }
 
 /// Destination that the executor sends rows to.
@@ -60,11 +68,19 @@ struct Collector<'a> {
 }
 
 impl Collecting {
-    /// Prepares to collect rows with this descriptor, in this order.
+    /// Prepares to collect rows with this descriptor, in this order, and to count them by these columns. At
+    /// most `limit` rows leave. Measures can read the rows only if `is_readable`, which takes longer if the
+    /// rows do not fit into memory.
     ///
     /// # Safety
-    /// The descriptor is valid, and the columns in `order` are columns of it.
-    pub unsafe fn new(shape: TupleDesc, order: &[Order]) -> Self {
+    /// The descriptor is valid, and all columns are columns of it.
+    pub unsafe fn new(
+        shape: TupleDesc,
+        order: &[Order],
+        limit: Option<u64>,
+        counted: Vec<TallyColumn>,
+        is_readable: bool,
+    ) -> Self {
         // SAFETY: by the contract of the function. Everything is allocated in the current memory context,
         // which is the statement's.
         unsafe {
@@ -83,10 +99,15 @@ impl Collecting {
             };
             let mut operators = [Oid::from(pg_sys::Int8LessOperator); KEYS];
             let (mut collations, mut nulls_first) = ([Oid::INVALID; KEYS], [false; KEYS]);
+            // Under a limit, the rows that leave are known only when all are sorted, and are counted then.
+            let is_readable = is_readable || limit.is_some();
             #[cfg(feature = "pg14")]
-            let options = true;
+            let options = is_readable;
             #[cfg(not(feature = "pg14"))]
-            let options = pg_sys::TUPLESORT_RANDOMACCESS as c_int;
+            let options = match is_readable {
+                true => pg_sys::TUPLESORT_RANDOMACCESS as c_int,
+                false => pg_sys::TUPLESORT_NONE as c_int,
+            };
             let sort = pg_sys::tuplesort_begin_heap(
                 keyed,
                 columns.len() as c_int,
@@ -103,9 +124,13 @@ impl Collecting {
                 pg_sys::fmgr_info(pg_sys::get_opcode(by.equality), &mut function);
                 (by.column, function, by.collation)
             };
+            // Every row replaces the values of the one before, of which the slot keeps no copy.
+            let keyed = pg_sys::MakeSingleTupleTableSlot(keyed, &pg_sys::TTSOpsVirtual);
+            (*keyed).tts_isnull.write_bytes(0, width + KEYS);
+            pg_sys::ExecStoreVirtualTuple(keyed);
             Collecting {
                 sort,
-                keyed: pg_sys::MakeSingleTupleTableSlot(keyed, &pg_sys::TTSOpsVirtual),
+                keyed,
                 previous: pg_sys::MakeSingleTupleTableSlot(shape, &pg_sys::TTSOpsMinimalTuple),
                 order: order.iter().map(comparison).collect(),
                 is_variable: (0..width)
@@ -115,6 +140,9 @@ impl Collecting {
                 rows: 0,
                 random: RandomState::new(),
                 scratch: Scratch::new(),
+                limit,
+                is_readable,
+                counting: Counting::new(shape, counted),
             }
         }
     }
@@ -134,19 +162,26 @@ impl Collecting {
         deliver(&raw mut collector.callbacks);
     }
 
-    /// Ends collecting. At most `limit` rows leave, each with `visible` columns.
-    pub fn finish(self, limit: Option<u64>, visible: usize) -> Spool {
+    /// Ends collecting. Returns the rows that leave, each with `visible` columns to be sent, and their tally.
+    pub fn finish(self, visible: usize) -> Result<(Spool, Tally), Error> {
         // SAFETY: the sort is live, and all rows were put.
-        unsafe {
+        let spool = unsafe {
             pg_sys::tuplesort_performsort(self.sort);
             pg_sys::ExecDropSingleTupleTableSlot(self.previous);
             Spool {
                 sort: self.sort,
                 keyed: (*self.keyed).tts_tupleDescriptor,
-                rows: limit.map_or(self.rows, |limit| limit.min(self.rows)),
+                rows: self.limit.map_or(self.rows, |limit| limit.min(self.rows)),
                 visible,
+                is_readable: self.is_readable,
             }
+        };
+        let mut counting = self.counting;
+        if self.limit.is_some() {
+            // SAFETY: the values are those of a row that was collected.
+            spool.for_each(|values, nulls| unsafe { counting.add(values, nulls).map(|()| true) })?;
         }
+        Ok((spool, counting.finish()?))
     }
 
     /// Adds a row. Values are detoasted, because whether a value is compressed or stored elsewhere depends on
@@ -161,24 +196,28 @@ impl Collecting {
             self.start_run(slot, values, nulls);
             let entered = self.scratch.enter();
             let (to, to_null) = ((*self.keyed).tts_values, (*self.keyed).tts_isnull);
-            if let Some(clear) = (*(*self.keyed).tts_ops).clear {
-                pg_sys::ffi::pg_guard_ffi_boundary(|| clear(self.keyed));
-            }
             *to = Datum::from(self.random.hash_one(self.rows) as i64);
             *to.add(1) = Datum::from(self.run);
-            *to_null = false;
-            *to_null.add(1) = false;
+            let mut leaves_memory = self.rows.is_multiple_of(1024);
             for (place, (&value, &is_null)) in values.iter().zip(nulls).enumerate() {
+                let is_toasted = self.is_variable[place] && !is_null && is_toasted(value);
+                leaves_memory |= is_toasted;
                 *to_null.add(KEYS + place) = is_null;
-                *to.add(KEYS + place) = match self.is_variable[place] && !is_null && is_toasted(value) {
+                *to.add(KEYS + place) = match is_toasted {
                     true => Datum::from(pg_sys::pg_detoast_datum_packed(value.cast_mut_ptr())),
                     false => value,
                 };
             }
-            pg_sys::ExecStoreVirtualTuple(self.keyed);
             pg_sys::tuplesort_puttupleslot(self.sort, self.keyed);
+            if self.limit.is_none() {
+                let (values, nulls) = values_of(self.keyed);
+                let counted = self.counting.add(&values[KEYS..], &nulls[KEYS..]);
+                counted.unwrap_or_else(Error::raise);
+            }
             drop(entered);
-            self.scratch.reset();
+            if leaves_memory {
+                self.scratch.reset();
+            }
             self.rows += 1;
         }
     }
@@ -283,12 +322,15 @@ impl Spool {
         }
     }
 
-    /// Calls `visit` with the exported values of every row, hidden ones included, until it returns false.
+    /// Calls `visit` with the exported values of every row, hidden ones included, until it returns false. If
+    /// the rows are not readable, this can be done once.
     fn for_each(&self, mut visit: impl FnMut(&[Datum], &[bool]) -> Result<bool, Error>) -> Result<(), Error> {
         // SAFETY: the sort is live and allows random access, and the slot has the descriptor of its rows.
         unsafe {
             let slot = pg_sys::MakeSingleTupleTableSlot(self.keyed, &pg_sys::TTSOpsMinimalTuple);
-            pg_sys::tuplesort_rescan(self.sort);
+            if self.is_readable {
+                pg_sys::tuplesort_rescan(self.sort);
+            }
             for _ in 0..self.rows {
                 pgrx::check_for_interrupts!();
                 if !pg_sys::tuplesort_gettupleslot(self.sort, true, false, slot, std::ptr::null_mut()) {
@@ -376,10 +418,8 @@ pub fn show_only<R>(columns: Option<Vec<usize>>, measure: impl FnOnce() -> R) ->
 pub enum Asked {
     /// Value of a column, given by its index from 0.
     Value(usize),
-    /// Number that is the same for rows whose stored bytes are the same in all of these columns. A NULL is told
-    /// apart, too, because the recipient sees it.
-    Code(Vec<usize>),
-    /// The same, but NULL if all of the columns are NULL.
+    /// Number that is the same for rows whose stored bytes are the same in all of these columns; NULL if all of
+    /// the columns are NULL.
     Identity(Vec<usize>),
 }
 
@@ -388,7 +428,6 @@ impl Asked {
     fn argument(&self) -> String {
         let kind = match self {
             Asked::Value(_) => "v",
-            Asked::Code(_) => "c",
             Asked::Identity(_) => "i",
         };
         let columns: Vec<String> = self.columns().iter().map(usize::to_string).collect();
@@ -400,7 +439,6 @@ impl Asked {
         let columns: Option<Vec<usize>> = columns.split(',').map(|column| column.parse().ok()).collect();
         match (kind, &columns?[..]) {
             ("v", [column]) => Some(Asked::Value(*column)),
-            ("c", columns) => Some(Asked::Code(columns.to_vec())),
             ("i", columns) => Some(Asked::Identity(columns.to_vec())),
             _ => None,
         }
@@ -409,7 +447,7 @@ impl Asked {
     fn columns(&self) -> &[usize] {
         match self {
             Asked::Value(column) => std::slice::from_ref(column),
-            Asked::Code(columns) | Asked::Identity(columns) => columns,
+            Asked::Identity(columns) => columns,
         }
     }
 }
@@ -422,7 +460,7 @@ pub fn from_item(columns: &[(String, Asked, Oid, i32)]) -> String {
         .iter()
         .map(|(name, asked, oid, modifier)| match asked {
             Asked::Value(_) => format!("{name} {}", type_name(*oid, *modifier)),
-            Asked::Code(_) | Asked::Identity(_) => format!("{name} pg_catalog.int8"),
+            Asked::Identity(_) => format!("{name} pg_catalog.int8"),
         })
         .collect();
     match columns {
@@ -473,12 +511,10 @@ struct Coder {
     columns: Vec<(usize, pg_sys::FormData_pg_attribute)>,
     codes: HashMap<Box<[u8]>, i64>,
     key: Vec<u8>,
-    /// Whether rows that are NULL in all columns have no code.
-    skips_null: bool,
 }
 
 impl Coder {
-    /// Returns the code of a row; `None` if rows that are NULL in all columns have none, and it is one.
+    /// Returns the code of a row; `None` if it is NULL in all columns.
     ///
     /// # Safety
     /// The values are those of a row of the spool.
@@ -495,7 +531,7 @@ impl Coder {
                 }
             }
         }
-        if is_null && self.skips_null {
+        if is_null {
             return Ok(None);
         }
         if let Some(&code) = self.codes.get(&self.key[..]) {
@@ -532,6 +568,9 @@ pub unsafe fn show_in(fcinfo: pg_sys::FunctionCallInfo, columns: &str) -> Result
         let shown = SHOWN.with_borrow(|all| all.last().cloned().flatten());
         let shown = shown.ok_or(Error::NotLeaving)?;
         let spool = &*shown.spool;
+        if !spool.is_readable {
+            return Err(Error::NotLeaving);
+        }
         let before = pg_sys::MemoryContextSwitchTo((*(*result).econtext).ecxt_per_query_memory);
         let expected = pg_sys::CreateTupleDescCopy((*result).expectedDesc);
         let backward = pg_sys::SetFunctionReturnMode::SFRM_Materialize_Random;
@@ -597,11 +636,10 @@ unsafe fn filled(
         let about = about.ok_or(Error::NotLeaving)?;
         match asked {
             Asked::Value(column) if about[0].1.atttypid == expected => Ok(Filled::Value(column)),
-            Asked::Code(_) | Asked::Identity(_) if expected == pg_sys::INT8OID => Ok(Filled::Code(Coder {
+            Asked::Identity(_) if expected == pg_sys::INT8OID => Ok(Filled::Code(Coder {
                 columns: about,
                 codes: HashMap::new(),
                 key: Vec::new(),
-                skips_null: matches!(asked, Asked::Identity(_)),
             })),
             _ => Err(Error::NotLeaving),
         }

@@ -12,7 +12,7 @@ use crate::methods::inference::bins::Bins;
 use crate::methods::inference::column_settings::{ColumnSettings, NullMeaning, ValueWeights};
 use crate::pg::array::ElementType;
 use crate::pg::memory_context;
-use disclosure::inference::{Attribute, AttributesOfValue, Column, Nulls};
+use disclosure::inference::{Attribute, AttributesOfValue, Binning, Column, Nulls};
 use disclosure::{NULL, Weights};
 use pgrx::pg_sys::{self};
 
@@ -97,9 +97,7 @@ impl Attributes {
 }
 
 impl Named {
-    /// Returns the column for the algorithm, and the names of its attributes. Attributes are numbered by
-    /// their values, not in the order of reading, because the choice between two equally bad inferences must
-    /// not depend on the order of rows.
+    /// Returns the column for the algorithm, and the names of its attributes.
     fn new(
         mut dictionary: Dictionary,
         settings: &ColumnSettings,
@@ -109,63 +107,11 @@ impl Named {
             let naming = Naming::Value(Vec::new()); // an ignored column has no attributes
             return Ok((Column::ignored(), Named { dictionary, naming }));
         };
-        let column_type = dictionary.column().clone();
-        let base_type = column_type.base_type();
-        let values = dictionary.len();
-        let (meaning, attributes, naming) =
-            if let (Some(binning), Some(scale)) = (settings.binning, Scale::of_type(base_type)) {
-                let (bins, of_value) = Bins::new(&dictionary, scale, binning, rows_of)?;
-                let meaning = AttributesOfValue::One(of_value.into_iter().map(Some).collect());
-                (meaning, bins.len(), Naming::Bin(bins))
-            } else if base_type == pg_sys::BOOLOID {
-                let is_true = |code| dictionary.value(code).value() != 0;
-                let meaning =
-                    AttributesOfValue::One((1..=values).map(|code| is_true(code).then_some(0)).collect());
-                (meaning, 1, Naming::True)
-            } else if let Some(element) = ElementType::of(&column_type) {
-                let (mut elements, mut of_array) = elements_of(&element, &dictionary)?;
-                let codes = elements.canonical_codes()?;
-                let place_of = ranks_of_codes(&codes);
-                for elements in &mut of_array {
-                    elements
-                        .iter_mut()
-                        .for_each(|element| *element = place_of[*element as usize + 1] - 1);
-                    elements.sort_unstable();
-                }
-                (
-                    AttributesOfValue::Set(of_array),
-                    elements.len(),
-                    Naming::Element(elements, codes),
-                )
-            } else {
-                let codes = dictionary.canonical_codes()?;
-                let meaning = AttributesOfValue::One(
-                    ranks_of_codes(&codes)[1..]
-                        .iter()
-                        .map(|place| Some(place - 1))
-                        .collect(),
-                );
-                (meaning, values, Naming::Value(codes))
-            };
+        let (meaning, attributes, naming) = meaning_of(&mut dictionary, settings.binning, rows_of)?;
         let named = Named { dictionary, naming };
-        let of_null = attributes;
-        let mut attributes = named.weigh(attributes, weights)?;
-        let nulls = match settings.nulls {
-            NullMeaning::Absent => Nulls::Absent,
-            NullMeaning::Unknown => Nulls::Unknown,
-            NullMeaning::Value => {
-                attributes.push(weights.of_null());
-                Nulls::Attribute(of_null)
-            }
-        };
-        Ok((
-            Column {
-                attributes,
-                attributes_of_value: meaning,
-                nulls,
-            },
-            named,
-        ))
+        let weights_of_values = named.weigh(attributes, weights)?;
+        let column = column(meaning, weights_of_values, settings.nulls, weights.of_null());
+        Ok((column, named))
     }
 
     fn weigh(&self, attributes: u32, weights: &ValueWeights) -> Result<Vec<Weights>, Error> {
@@ -188,6 +134,87 @@ impl Named {
             Naming::Element(elements, codes) => text(elements, codes),
             Naming::Bin(bins) => bins.text(attribute, &self.dictionary),
         }
+    }
+}
+
+/// Returns a column without names for the algorithm, whose values all have these weights.
+pub fn unnamed_column(
+    dictionary: &mut Dictionary,
+    weights: Weights,
+    nulls: NullMeaning,
+) -> Result<Column, Error> {
+    let (meaning, attributes, _) = meaning_of(dictionary, None, Vec::new)?;
+    Ok(column(
+        meaning,
+        vec![weights; attributes as usize],
+        nulls,
+        weights,
+    ))
+}
+
+/// Returns which attributes the values of a column stand for, the number of attributes, and what these stand
+/// for. Attributes are numbered by their values, not in the order of reading, because the choice between two
+/// equally bad inferences must not depend on the order of rows.
+fn meaning_of(
+    dictionary: &mut Dictionary,
+    binning: Option<Binning>,
+    rows_of: impl FnOnce() -> Vec<u64>,
+) -> Result<(AttributesOfValue, u32, Naming), Error> {
+    let column_type = dictionary.column().clone();
+    let base_type = column_type.base_type();
+    let values = dictionary.len();
+    if let (Some(binning), Some(scale)) = (binning, Scale::of_type(base_type)) {
+        let (bins, of_value) = Bins::new(dictionary, scale, binning, rows_of)?;
+        let meaning = AttributesOfValue::One(of_value.into_iter().map(Some).collect());
+        Ok((meaning, bins.len(), Naming::Bin(bins)))
+    } else if base_type == pg_sys::BOOLOID {
+        let is_true = |code| dictionary.value(code).value() != 0;
+        let meaning = AttributesOfValue::One((1..=values).map(|code| is_true(code).then_some(0)).collect());
+        Ok((meaning, 1, Naming::True))
+    } else if let Some(element) = ElementType::of(&column_type) {
+        let (mut elements, mut of_array) = elements_of(&element, dictionary)?;
+        let codes = elements.canonical_codes()?;
+        let place_of = ranks_of_codes(&codes);
+        for elements in &mut of_array {
+            elements
+                .iter_mut()
+                .for_each(|element| *element = place_of[*element as usize + 1] - 1);
+            elements.sort_unstable();
+        }
+        let attributes = elements.len();
+        Ok((
+            AttributesOfValue::Set(of_array),
+            attributes,
+            Naming::Element(elements, codes),
+        ))
+    } else {
+        let codes = dictionary.canonical_codes()?;
+        let places = ranks_of_codes(&codes);
+        let meaning = AttributesOfValue::One(places[1..].iter().map(|place| Some(place - 1)).collect());
+        Ok((meaning, values, Naming::Value(codes)))
+    }
+}
+
+/// Returns a column for the algorithm. `attributes` are the weights of its attributes; NULL has `of_null` if it
+/// is a value.
+fn column(
+    meaning: AttributesOfValue,
+    mut attributes: Vec<Weights>,
+    nulls: NullMeaning,
+    of_null: Weights,
+) -> Column {
+    let nulls = match nulls {
+        NullMeaning::Absent => Nulls::Absent,
+        NullMeaning::Unknown => Nulls::Unknown,
+        NullMeaning::Value => {
+            attributes.push(of_null);
+            Nulls::Attribute(attributes.len() as u32 - 1)
+        }
+    };
+    Column {
+        attributes,
+        attributes_of_value: meaning,
+        nulls,
     }
 }
 

@@ -1,7 +1,7 @@
 //! The privacy score (White 2021) and chapter 6 of its paper: what an adversary who knows some attributes of
 //! a row can infer about the rest of it.
 
-mod attributes;
+pub mod attributes;
 mod bins;
 pub mod column_settings;
 pub mod new_row;
@@ -9,5 +9,5 @@ mod options;
 mod remedies;
 mod risk_view;
 mod rules;
-mod scores;
+pub mod scores;
 mod table;

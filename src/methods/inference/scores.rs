@@ -5,7 +5,7 @@
 //! other. `privacy_score` of a record and a relation does not read the relation but queries it
 //! (`new_row.rs`). The definitions and algorithms are in [`disclosure::inference`].
 
-use crate::args::{Args, warn_once};
+use crate::args::{Args, budget_of, warn_once};
 use crate::error::Error;
 use crate::input::window::WindowCall;
 use crate::methods::inference::new_row::RowLookup;
@@ -13,8 +13,13 @@ use crate::methods::inference::options::Options;
 use crate::methods::inference::table::{AttributeTable, UNFINISHED};
 use crate::pg::json::Json;
 use crate::pg::table::{Table, table_row};
+use crate::run;
 use disclosure::Control;
-use disclosure::inference::{Explanations, Inference, RowScore, Scores, SummarySettings, score_row};
+use disclosure::classes::Classes;
+use disclosure::inference::{
+    Column, Explanations, Inference, PackedTable, RowScore, Scores, Settings, SummarySettings, score_row,
+    scores,
+};
 use pgrx::heap_tuple::PgHeapTuple;
 use pgrx::pg_sys::FunctionCallInfo;
 use pgrx::prelude::*;
@@ -55,6 +60,28 @@ fn score_of_row(
         })
     })?;
     Ok(partition.upper[partition.distinct_of_row[call.position()] as usize])
+}
+
+/// Scores counted rows for a policy. Returns an upper bound on the score of every distinct row, and how often
+/// the row occurs. A bound is exact if the search was finished.
+pub fn scores_for_policy(
+    classes: &Classes,
+    columns: &[Column],
+    min_confidence: f64,
+) -> Result<Vec<(f64, u64)>, Error> {
+    let settings = Settings {
+        min_confidence,
+        budget: budget_of(None)?,
+        ..Settings::default()
+    };
+    settings.check()?;
+    run::long("scoring rows", |control| {
+        let table = PackedTable::new(classes, columns, control)?;
+        let scores = scores(&table, &settings, control)?.upper.into_iter().enumerate();
+        Ok(scores
+            .map(|(row, score)| (score, table.multiplicity(row)))
+            .collect())
+    })
 }
 
 /// privacy_score(record record, relation regclass, labels jsonb, constant float8, budget interval)

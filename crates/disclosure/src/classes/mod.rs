@@ -17,7 +17,10 @@
 //! # Ok::<(), disclosure::Error>(())
 //! ```
 
+mod units;
 mod wildcard;
+
+pub use units::{Unit, UnitCounts};
 
 use crate::{Error, NULL, Result, Rows, ShardedTable};
 use hashbrown::hash_table::Entry;

@@ -1,3 +1,4 @@
 //! Tests of equivalence classes: see `disclosure::classes`.
 
 mod sizes;
+mod units;

@@ -1,0 +1,138 @@
+//! The tally of an export: its distinct rows, and how often each occurs.
+//!
+//! Rows are counted while they are collected. The measures of the extension are computed from the tally, so
+//! the rows need not be read again, however many policies there are.
+
+use crate::encode::Encoded;
+use crate::encode::dictionary::Dictionary;
+use crate::encode::encoder::Encoder;
+use crate::error::Error;
+use crate::guard::copy::barrier;
+use crate::memory;
+use crate::methods::classes::counted::Counted;
+use crate::pg::row::attribute;
+use crate::pg::types::ColumnType;
+use disclosure::classes::{Classes, Unit, UnitCounts};
+use pgrx::pg_sys::{self, Datum, TupleDesc};
+
+/// How the values of a column are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Comparison {
+    /// By their stored bytes, because equal bytes are sent equally.
+    Bytes,
+    /// By the equality of their type, under the collation of the type.
+    Equality,
+}
+
+/// Column that is counted: the index, from 0, of an output or hidden column, and how its values are compared.
+pub type TallyColumn = (usize, Comparison);
+
+/// Tally of the rows so far.
+pub struct Counting {
+    columns: Vec<TallyColumn>,
+    encoder: Encoder<Counted>,
+    /// Whether functions of types are called to compare values.
+    calls_functions: bool,
+    rows: usize,
+}
+
+/// Finished tally.
+#[derive(Default)]
+pub struct Tally {
+    columns: Vec<TallyColumn>,
+    /// Distinct values of each column.
+    pub dictionaries: Vec<Dictionary>,
+    classes: Classes,
+}
+
+impl Counting {
+    /// Prepares to count rows with this descriptor by these columns.
+    ///
+    /// # Safety
+    /// The descriptor is valid and has the columns.
+    pub unsafe fn new(shape: TupleDesc, columns: Vec<TallyColumn>) -> Self {
+        // SAFETY: by the contract of the function; the look-up accepts any OID.
+        let dictionary = |&(column, comparison): &TallyColumn| unsafe {
+            let oid = (*attribute(shape, column)).atttypid;
+            let column = ColumnType {
+                name: column.to_string(),
+                oid,
+                collation: pg_sys::get_typcollation(oid),
+            };
+            match comparison {
+                Comparison::Bytes => Dictionary::exact(column),
+                Comparison::Equality => Dictionary::new(column),
+            }
+        };
+        let dictionaries: Vec<Dictionary> = columns.iter().map(dictionary).collect();
+        Counting {
+            encoder: Encoder::with(dictionaries, Counted::default()),
+            calls_functions: columns
+                .iter()
+                .any(|(_, comparison)| *comparison == Comparison::Equality),
+            columns,
+            rows: 0,
+        }
+    }
+
+    /// Counts a row. Comparing values is not part of the query, so the barrier is down.
+    ///
+    /// # Safety
+    /// The values have the types of the descriptor.
+    pub unsafe fn add(&mut self, values: &[Datum], nulls: &[bool]) -> Result<(), Error> {
+        let counted = self
+            .columns
+            .iter()
+            .map(|&(column, _)| (values[column], nulls[column]));
+        // SAFETY: by the contract of the function.
+        let push = || unsafe { self.encoder.push(counted) };
+        match self.calls_functions {
+            true => barrier::lowered(push)?,
+            false => push()?,
+        }
+        self.rows += 1;
+        match self.rows.is_multiple_of(1024) {
+            true => memory::check(),
+            false => Ok(()),
+        }
+    }
+
+    pub fn finish(self) -> Result<Tally, Error> {
+        let width = self.columns.len();
+        let Encoded {
+            dictionaries,
+            mut sink,
+        } = self.encoder.finish()?;
+        sink.of_width(width); // there may have been no rows
+        Ok(Tally {
+            columns: self.columns,
+            dictionaries,
+            classes: sink.classes(),
+        })
+    }
+}
+
+impl Tally {
+    pub fn columns(&self) -> &[TallyColumn] {
+        &self.columns
+    }
+
+    /// Returns the number of rows.
+    pub fn rows(&self) -> u64 {
+        self.classes.sizes().iter().sum()
+    }
+
+    /// Returns the places of columns among those that are counted.
+    pub fn places(&self, columns: impl IntoIterator<Item = TallyColumn>) -> Result<Vec<usize>, Error> {
+        let place = |wanted: TallyColumn| {
+            let place = self.columns.iter().position(|column| *column == wanted);
+            place.ok_or(Error::Internal("a column was not counted"))
+        };
+        columns.into_iter().map(place).collect()
+    }
+
+    /// Returns the classes of the columns at these places, and how many units each contains.
+    pub fn count_units(&self, places: &[usize], unit: &Unit) -> Result<UnitCounts<'_>, Error> {
+        Ok(self.classes.count_units(places, unit)?)
+    }
+}
