@@ -1013,6 +1013,17 @@ pub fn refusal(policy: &Policy, measured: Measured, change: Change) -> Error {
     }
 }
 
+/// What the log says of a statement besides its outcome.
+#[derive(Default)]
+pub struct Remarks<'a> {
+    /// Columns that counted, with their labels; empty if there are none.
+    pub counted: &'a str,
+    /// For the owner of the relation: what was measured, or the error of the query.
+    pub reason: Option<&'a str>,
+    /// Text of the whole statement.
+    pub query: Option<&'a str>,
+}
+
 /// Logs the outcome of a statement under a policy.
 pub fn record(
     kind: &str,
@@ -1020,6 +1031,18 @@ pub fn record(
     measured: Option<Measured>,
     outcome: Outcome,
     lasting: Lasting,
+) -> Result<(), Error> {
+    record_with(kind, policy, measured, outcome, lasting, Remarks::default())
+}
+
+/// Logs the outcome of a statement under a policy, with remarks.
+pub fn record_with(
+    kind: &str,
+    policy: &Policy,
+    measured: Option<Measured>,
+    outcome: Outcome,
+    lasting: Lasting,
+    remarks: Remarks,
 ) -> Result<(), Error> {
     let entry = log::Entry {
         kind,
@@ -1031,10 +1054,10 @@ pub fn record(
         rows: measured.map(|measured| measured.rows),
         unsafe_rows: measured.and_then(|measured| measured.unsafe_rows),
         outcome,
-        counted: "",
-        reason: None,
+        counted: remarks.counted,
+        reason: remarks.reason,
         details: policy.details,
-        query: None,
+        query: remarks.query,
     };
     log::write(&entry, lasting)
 }

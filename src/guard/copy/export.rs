@@ -9,9 +9,9 @@ use crate::error::Error;
 use crate::guard::copy::silence::{self, Withheld};
 use crate::guard::copy::spool::Spool;
 use crate::guard::copy::{barrier, spool};
-use crate::guard::judge::{self, Measured, Source};
+use crate::guard::judge::{self, Measured, Remarks, Source};
 use crate::guard::labels::Labels;
-use crate::guard::log::{self, Lasting, Outcome};
+use crate::guard::log::{Lasting, Outcome};
 use crate::guard::origin::Origins;
 use crate::guard::policy::Policy;
 use crate::guard::refusals::{self, Turn};
@@ -452,22 +452,19 @@ fn record(
     counted: &str,
     reason: &str,
 ) -> Result<(), Error> {
-    let entry = log::Entry {
-        kind: statement.kind,
-        relation: policy.relation,
-        policy: Some(policy.number),
-        measure: &policy.measure.to_string(),
-        limit: &policy.limit.to_string(),
-        measured: measured.and_then(|measured| measured.value),
-        rows: measured.map(|measured| measured.rows),
-        unsafe_rows: measured.and_then(|measured| measured.unsafe_rows),
-        outcome,
+    let remarks = Remarks {
         counted,
         reason: Some(reason),
-        details: policy.details,
         query: Some(&statement.text),
     };
-    log::write(&entry, Lasting::Always)
+    judge::record_with(
+        statement.kind,
+        policy,
+        measured,
+        outcome,
+        Lasting::Always,
+        remarks,
+    )
 }
 
 /// Returns the columns that count, with their labels.
