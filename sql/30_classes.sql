@@ -49,13 +49,15 @@ CREATE FUNCTION disclosure.equivalence_classes(
     relation regclass,
     columns  name[] DEFAULT NULL,
     nulls    disclosure.null_treatment DEFAULT 'value',
+    buckets  bigint[] DEFAULT '{1,2,3,5,10,20}',
     examples int DEFAULT 0,
     OUT size     bigint,
+    OUT up_to    bigint,
     OUT classes  bigint,
     OUT rows     bigint,
     OUT examples jsonb
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED
   AS 'MODULE_PATHNAME', 'equivalence_classes_wrapper';
-COMMENT ON FUNCTION disclosure.equivalence_classes(regclass, name[], disclosure.null_treatment, int) IS
-  'counts equivalence classes and their rows by class size; the argument examples is the number of classes, smallest first, whose values are shown';
+COMMENT ON FUNCTION disclosure.equivalence_classes(regclass, name[], disclosure.null_treatment, bigint[], int) IS
+  'counts equivalence classes and their rows by class size, from size to up_to in each row; without columns, rows are compared by the columns that are known by their labels; buckets has the smallest size of each row, NULL for each size by itself; the argument examples is the number of classes, smallest first, whose values are shown';

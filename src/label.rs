@@ -12,6 +12,7 @@ use crate::guard::{duties, enforcement, rights};
 use crate::input::relation::Relation;
 use crate::pg::origin::{Origins, origins_of};
 use crate::pg::query::{Answer, Parameters};
+use crate::pg::types::ColumnType;
 use disclosure::Label;
 use pgrx::direct_function_call;
 use pgrx::pg_sys::Oid;
@@ -320,9 +321,30 @@ fn own_labels_of(relation: Oid) -> Result<Labels, Error> {
     Ok(labels)
 }
 
-/// Tells the caller, once per statement and relation, that columns which take part in a measure have no label. Measure
-/// functions that the guard calls say nothing, because the user who exports cannot label columns.
+/// Returns the columns of a relation that an adversary may know beforehand, by their labels. A column without a
+/// label is one of them, and the caller is told so.
+pub fn known_columns(oid: Oid, relation: &Relation) -> Result<Vec<ColumnType>, Error> {
+    let labels = labels_of(oid)?;
+    let is_known = |column: &&ColumnType| {
+        let label = labels.get(&column.name);
+        label.is_none_or(|label| label.weights().is_some_and(|weights| weights.likelihood > 0.0))
+    };
+    let known: Vec<ColumnType> = relation.columns().iter().filter(is_known).cloned().collect();
+    let names = known.iter().map(|column| &column.name[..]);
+    let unlabelled: Vec<&str> = names.filter(|name| !labels.contains_key(*name)).collect();
+    notice(oid, &unlabelled, "as known to an adversary");
+    Ok(known)
+}
+
+/// Tells the caller, once per statement and relation, that columns which take part in a measure have no label, and so
+/// count as known and as dangerous.
 pub fn notice_unlabelled(relation: Oid, columns: &[&str]) {
+    notice(relation, columns, "as known to an adversary and as dangerous");
+}
+
+/// Tells the caller, once per statement and relation, what columns without a label count as. Measure functions that the
+/// guard calls say nothing, because the user who exports cannot label columns.
+fn notice(relation: Oid, columns: &[&str], as_what: &str) {
     if columns.is_empty() || rights::is_measuring() {
         return;
     }
@@ -339,7 +361,7 @@ pub fn notice_unlabelled(relation: Oid, columns: &[&str]) {
         format!("{message}: {}", enumerated(columns)),
         "",
     )
-    .set_detail(format!("{they_count} as known to an adversary and as dangerous."))
+    .set_detail(format!("{they_count} {as_what}."))
     .set_hint(format!("Label {them} with disclosure.label_columns()."))
     .report(PgLogLevel::NOTICE);
 }

@@ -37,6 +37,11 @@ impl Relation {
         })
     }
 
+    /// Returns the relation with only these of its columns.
+    pub fn with_columns(self, columns: Vec<ColumnType>) -> Self {
+        Relation { columns, ..self }
+    }
+
     /// Returns a column by its name, which comes from `argument`.
     pub fn column(&self, argument: &'static str, name: &str) -> Result<&ColumnType, Error> {
         let mut columns = self.columns.iter();

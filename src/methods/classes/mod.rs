@@ -7,7 +7,7 @@
 pub mod counted;
 mod k_anonymity;
 
-use crate::args::{names, number, word};
+use crate::args::{Args, word};
 use crate::encode::Encoded;
 use crate::encode::arguments::OptionArgument;
 use crate::encode::dictionary::Dictionary;
@@ -15,16 +15,15 @@ use crate::encode::order::ranks_of_codes;
 use crate::error::Error;
 use crate::input::relation::Relation;
 use crate::input::window::WindowCall;
+use crate::label::known_columns;
 use crate::methods::classes::counted::{Counted, CountedRows};
 use crate::pg::expression::OverColumns;
 use crate::pg::json::Json;
 use crate::pg::table::{Table, table_row};
 use crate::run;
-use disclosure::classes::Classes;
-use pgrx::Array;
+use disclosure::classes::{Classes, SizeBuckets};
 use pgrx::prelude::*;
 use std::borrow::Cow;
-use std::ffi::CStr;
 
 /// How NULLs are compared: as a value of their own, or as a wildcard that equals any value. The SQL type
 /// `disclosure.null_treatment`.
@@ -108,35 +107,32 @@ fn class_size_of_row(call: &WindowCall) -> Result<i64, Error> {
 }
 
 table_row! {
-    /// Classes of one size.
+    /// Classes of similar sizes.
     struct ClassesOfSize {
         size: i64,
+        up_to: Option<i64>,
         classes: i64,
         rows: i64,
         examples: Option<Json>,
     }
 }
 
-/// equivalence_classes(relation regclass, columns name[], nulls disclosure.null_treatment, examples int)
+/// equivalence_classes(relation regclass, columns name[], nulls disclosure.null_treatment, buckets bigint[],
+/// examples int)
 #[pg_extern(sql = false)]
-fn equivalence_classes(
-    relation: Option<pg_sys::Oid>,
-    columns: Option<Array<'_, &CStr>>,
-    nulls: Option<pg_sys::Oid>,
-    examples: Option<i32>,
-) -> Table<ClassesOfSize> {
-    Table::new(classes_by_size(relation, columns.map(names), nulls, examples))
+fn equivalence_classes(args: Args) -> Table<ClassesOfSize> {
+    Table::new(classes_by_size(args))
 }
 
-fn classes_by_size(
-    relation: Option<pg_sys::Oid>,
-    columns: Option<Vec<Option<String>>>,
-    nulls: Option<pg_sys::Oid>,
-    examples: Option<i32>,
-) -> Result<Vec<ClassesOfSize>, Error> {
-    let nulls = NullTreatment::of_enum(nulls)?;
-    let wanted = number("examples", 0, examples)?;
-    let relation = Relation::new(relation, columns)?;
+fn classes_by_size(mut args: Args) -> Result<Vec<ClassesOfSize>, Error> {
+    let oid = args.optional("relation");
+    let columns = args.names("columns");
+    let nulls = NullTreatment::of_enum(args.optional("nulls"))?;
+    let buckets = size_buckets(args.optional("buckets"));
+    let wanted = args.number("examples", 0)?;
+    args.end()?;
+    buckets.check()?;
+    let relation = relation_by_labels(oid, columns)?;
     let Encoded {
         mut dictionaries,
         sink,
@@ -144,14 +140,47 @@ fn classes_by_size(
     let classes = sink.classes();
     let sizes = nulls.sizes(&classes)?;
     let mut shown = Examples::new(wanted, &mut dictionaries, &classes, &sizes)?;
-    let groups = classes.size_groups(&sizes).into_iter();
+    let groups = classes.size_groups(&sizes, &buckets).into_iter();
     let row = groups.map(|group| ClassesOfSize {
-        size: group.size as i64,
+        size: group.from as i64,
+        up_to: group.up_to.map(|up_to| up_to as i64),
         classes: group.classes as i64,
         rows: group.rows as i64,
-        examples: shown.of_size(group.size, &dictionaries, &classes),
+        examples: shown.up_to(group.up_to, &dictionaries, &classes),
     });
     Ok(row.collect())
+}
+
+/// Returns the buckets that the caller gave. Without any, each size has a bucket of its own.
+fn size_buckets(starts: Option<Vec<Option<i64>>>) -> SizeBuckets {
+    // Negative numbers and NULL are as wrong as 0, which the check refuses.
+    let start = |start: Option<i64>| start.and_then(|start| u64::try_from(start).ok()).unwrap_or(0);
+    match starts {
+        None => SizeBuckets::EachSize,
+        Some(starts) => SizeBuckets::StartingAt(starts.into_iter().map(start).collect()),
+    }
+}
+
+/// Returns a relation with the columns that the caller gave; without any, those that are known by their labels.
+fn relation_by_labels(
+    oid: Option<pg_sys::Oid>,
+    columns: Option<Vec<Option<String>>>,
+) -> Result<Relation, Error> {
+    let relation = Relation::new(oid, columns.clone())?;
+    match (oid, columns) {
+        (Some(oid), None) => {
+            let known = known_columns(oid, &relation)?;
+            if known.is_empty() && relation.width() > 0 {
+                return Err(Error::argument(
+                    "columns",
+                    "no column of the relation is known to an adversary by its label",
+                    "Give the columns, or label those that outsiders may know as quasi.",
+                ));
+            }
+            Ok(relation.with_columns(known))
+        }
+        _ => Ok(relation),
+    }
 }
 
 /// Smallest classes, whose values the caller wants to see.
@@ -196,11 +225,12 @@ impl Examples {
         })
     }
 
-    /// Returns the examples of one size, each as an object of column names and values as text. Sizes must be
-    /// asked for in ascending order.
-    fn of_size(&mut self, size: u64, dictionaries: &[Dictionary], classes: &Classes) -> Option<Json> {
+    /// Returns the examples whose size is at most this one, `None` for all that are left, each as an object of
+    /// column names and values as text. Sizes must be asked for in ascending order.
+    fn up_to(&mut self, size: Option<u64>, dictionaries: &[Dictionary], classes: &Classes) -> Option<Json> {
+        let is_asked_for = |&(of_class, _): &(u64, usize)| size.is_none_or(|size| of_class <= size);
         let mut examples = Vec::new();
-        while let Some((_, class)) = self.smallest.next_if(|&(of_class, _)| of_class == size) {
+        while let Some((_, class)) = self.smallest.next_if(is_asked_for) {
             let pairs = dictionaries.iter().zip(classes.codes(class));
             let example = pairs.map(|(dictionary, &code)| {
                 let value = dictionary.text(code).map_or(serde_json::Value::Null, Into::into);

@@ -12,6 +12,26 @@ SELECT * FROM disclosure.equivalence_classes('patients', ARRAY['age', 'zip']);
 SELECT * FROM disclosure.equivalence_classes('patients', ARRAY['age', 'zip'], examples => 3);
 SELECT * FROM disclosure.equivalence_classes('patients', ARRAY['age'], examples => 100);
 
+-- Without columns, those that are known by their labels. A column without a label is known.
+SELECT * FROM disclosure.equivalence_classes('patients');
+SELECT disclosure.label_columns('patients', quasi => '{age}', sensitive => '{diagnosis}', identifier => '{id}');
+SELECT * FROM disclosure.equivalence_classes('patients', examples => 9);
+SELECT disclosure.label_column('patients', 'zip', 'likelihood=0.5 danger=1');
+SELECT * FROM disclosure.equivalence_classes('patients', examples => 1);
+SELECT disclosure.label_columns('patients', ignore => '{age, zip}');
+SELECT * FROM disclosure.equivalence_classes('patients');
+
+-- Buckets of sizes, or each size by itself.
+CREATE TABLE sizes AS SELECT size, i FROM unnest('{1,2,3,4,5,9,10,19,20,400}'::int[]) size, generate_series(1, size) i;
+SELECT * FROM disclosure.equivalence_classes('sizes', '{size}', examples => 4);
+SELECT * FROM disclosure.equivalence_classes('sizes', '{size}', buckets => NULL, examples => 4);
+SELECT * FROM disclosure.equivalence_classes('sizes', '{size}', buckets => '{1, 11, 9223372036854775807}');
+SELECT * FROM disclosure.equivalence_classes('sizes', '{size}', buckets => '{}');
+SELECT * FROM disclosure.equivalence_classes('sizes', '{size}', buckets => '{2,3}');
+SELECT * FROM disclosure.equivalence_classes('sizes', '{size}', buckets => '{1,5,5}');
+SELECT * FROM disclosure.equivalence_classes('sizes', '{size}', buckets => '{-1,5}');
+SELECT * FROM disclosure.equivalence_classes('sizes', '{size}', buckets => '{1,NULL}');
+
 -- NULL as a wildcard: 6 agrees with every 51-year-old, 7 with everybody.
 SELECT id, age, zip, disclosure.class_size(ROW(age, zip), 'wildcard') OVER () FROM patients ORDER BY id;
 SELECT disclosure.k_anonymity(ROW(age, zip), 'wildcard'), disclosure.k_anonymity(ROW(age, zip), 'value') FROM patients;
@@ -40,7 +60,7 @@ SELECT (random() * 5)::int AS a, nullif((random() * 3)::int, 0)::text AS b, null
 WITH by_sql AS (SELECT a, b, c, count(*) AS size FROM drawn GROUP BY a, b, c),
      roads AS (
        SELECT 'GROUP BY' AS road, size, count(*) AS classes, sum(size) AS rows FROM by_sql GROUP BY size
-       UNION ALL SELECT 'table', size, classes, rows FROM disclosure.equivalence_classes('drawn')
+       UNION ALL SELECT 'table', size, classes, rows FROM disclosure.equivalence_classes('drawn', buckets => NULL)
        UNION ALL SELECT 'window', size, count(*) / size, count(*)
          FROM (SELECT disclosure.class_size(a, b, c) OVER () AS size FROM drawn) w GROUP BY size
        UNION ALL SELECT 'window, row', size, count(*) / size, count(*)
@@ -60,4 +80,4 @@ SELECT count(*) AS rows, count(*) FILTER (WHERE fast <> slow) AS wrong
          GROUP BY x.id) s USING (id);
 SELECT sum(rows) AS rows, sum(classes) AS classes, min(size) AS k,
        min(size) = (SELECT disclosure.k_anonymity(ROW(a, b, c), 'wildcard') FROM drawn) AS as_aggregate
-  FROM disclosure.equivalence_classes('drawn', nulls => 'wildcard');
+  FROM disclosure.equivalence_classes('drawn', nulls => 'wildcard', buckets => NULL);

@@ -25,6 +25,7 @@ pub use units::{Unit, UnitCounts};
 use crate::{Error, NULL, Result, Rows, ShardedTable};
 use hashbrown::hash_table::Entry;
 use rustc_hash::FxHasher;
+use std::collections::BTreeMap;
 use std::hash::Hasher;
 
 /// Distinct rows of a table and how often each occurs. They are counted row by row in one pass. Two such
@@ -45,16 +46,63 @@ struct IndexEntry {
     class: u32,
 }
 
-/// Classes of one size, and their rows.
+/// Classes whose sizes are in one bucket, and their rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct SizeGroup {
-    /// Size of these classes.
-    pub size: u64,
-    /// Number of classes of this size.
+    /// Smallest size in the bucket.
+    pub from: u64,
+    /// Largest size in the bucket, `None` if it has no upper limit.
+    pub up_to: Option<u64>,
+    /// Number of classes of these sizes.
     pub classes: u64,
     /// Number of rows in these classes.
     pub rows: u64,
+}
+
+/// Buckets into which sizes of classes are sorted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SizeBuckets {
+    /// A bucket for each size.
+    EachSize,
+    /// Buckets that start at these sizes, which ascend from 1. Each ends before the next one starts.
+    StartingAt(Vec<u64>),
+}
+
+impl Default for SizeBuckets {
+    fn default() -> Self {
+        SizeBuckets::StartingAt(vec![1, 2, 3, 5, 10, 20])
+    }
+}
+
+impl SizeBuckets {
+    /// Checks that every size is in one bucket.
+    pub fn check(&self) -> Result<()> {
+        match self {
+            SizeBuckets::StartingAt(starts)
+                if starts.first() != Some(&1) || !starts.is_sorted_by(|a, b| a < b) =>
+            {
+                Err(Error::invalid(
+                    "buckets",
+                    "must ascend from 1",
+                    "the smallest size of each bucket, such as {1,2,3,5,10,20}, or NULL for each size by itself",
+                ))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the smallest and the largest size of the bucket that a size is in.
+    fn bucket_of(&self, size: u64) -> (u64, Option<u64>) {
+        match self {
+            SizeBuckets::EachSize => (size, Some(size)),
+            SizeBuckets::StartingAt(starts) => {
+                let next = starts.partition_point(|&start| start <= size);
+                let from = next.checked_sub(1).map_or(0, |bucket| starts[bucket]);
+                (from, starts.get(next).map(|start| start - 1))
+            }
+        }
+    }
 }
 
 impl Classes {
@@ -169,19 +217,22 @@ impl Classes {
         self.sizes.iter().min().copied()
     }
 
-    /// Returns the number of classes and rows of each size, smallest size first. `sizes` is the result of
-    /// [`sizes`](Self::sizes) or [`wildcard_sizes`](Self::wildcard_sizes).
-    pub fn size_groups(&self, sizes: &[u64]) -> Vec<SizeGroup> {
-        let mut pairs: Vec<(u64, u64)> = sizes.iter().copied().zip(self.sizes.iter().copied()).collect();
-        pairs.sort_unstable_by_key(|pair| pair.0);
-        pairs
-            .chunk_by(|a, b| a.0 == b.0)
-            .map(|group| SizeGroup {
-                size: group[0].0,
-                classes: group.len() as u64,
-                rows: group.iter().map(|pair| pair.1).sum(),
-            })
-            .collect()
+    /// Returns the number of classes and rows in each bucket that is not empty, smallest sizes first. `sizes` is
+    /// the result of [`sizes`](Self::sizes) or [`wildcard_sizes`](Self::wildcard_sizes).
+    pub fn size_groups(&self, sizes: &[u64], buckets: &SizeBuckets) -> Vec<SizeGroup> {
+        let mut groups: BTreeMap<(u64, Option<u64>), SizeGroup> = BTreeMap::new();
+        for (&size, &rows) in sizes.iter().zip(&self.sizes) {
+            let (from, up_to) = buckets.bucket_of(size);
+            let group = groups.entry((from, up_to)).or_insert(SizeGroup {
+                from,
+                up_to,
+                classes: 0,
+                rows: 0,
+            });
+            group.classes += 1;
+            group.rows += rows;
+        }
+        groups.into_values().collect()
     }
 }
 

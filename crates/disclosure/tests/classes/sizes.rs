@@ -1,6 +1,6 @@
 //! Compares equivalence classes with their definitions.
 
-use disclosure::classes::{Classes, SizeGroup};
+use disclosure::classes::{Classes, SizeBuckets};
 use disclosure::{Control, Error, NULL, Rows};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -78,15 +78,55 @@ proptest! {
     }
 
     #[test]
-    fn size_groups_account_for_every_row((width, rows) in tables()) {
+    fn size_groups_account_for_every_row(
+        (width, rows) in tables(),
+        starts in prop::collection::btree_set(2u64..9, 0..4),
+        each in any::<bool>(),
+    ) {
         let (classes, of_row) = classes_of(&rows, width);
-        let groups = classes.size_groups(classes.sizes());
-        prop_assert!(groups.windows(2).all(|pair| pair[0].size < pair[1].size));
-        for SizeGroup { size, classes: count, rows: held } in groups {
-            let alike = of_row.iter().filter(|&&class| classes.sizes()[class] == size).count() as u64;
-            prop_assert_eq!(held, alike);
-            prop_assert_eq!(count * size, held);
+        let starts = std::iter::once(1).chain(starts).collect();
+        let buckets = if each { SizeBuckets::EachSize } else { SizeBuckets::StartingAt(starts) };
+        prop_assert_eq!(buckets.check(), Ok(()));
+        let groups = classes.size_groups(classes.sizes(), &buckets);
+        prop_assert!(groups.windows(2).all(|pair| pair[0].up_to.is_some_and(|up_to| up_to < pair[1].from)));
+        let sizes = classes.sizes();
+        for group in &groups {
+            let is_within = |size: u64| size >= group.from && group.up_to.is_none_or(|up_to| size <= up_to);
+            prop_assert_eq!(group.classes, sizes.iter().filter(|&&size| is_within(size)).count() as u64);
+            let held = of_row.iter().filter(|&&class| is_within(sizes[class]));
+            prop_assert_eq!(group.rows, held.count() as u64);
+            prop_assert!(group.classes > 0 && (!each || group.up_to == Some(group.from)));
         }
+        prop_assert_eq!(groups.iter().map(|group| group.rows).sum::<u64>(), rows.len() as u64);
+    }
+}
+
+#[test]
+fn buckets_are_1_2_3_to_4_5_to_9_10_to_19_and_the_rest() {
+    let mut classes = Classes::new(1);
+    for (code, count) in (1..).zip([1, 2, 4, 5, 9, 19, 20, 400]) {
+        classes.insert(&[code], count).unwrap();
+    }
+    let groups = classes.size_groups(classes.sizes(), &SizeBuckets::default());
+    let groups: Vec<_> = groups
+        .iter()
+        .map(|group| (group.from, group.up_to, group.classes, group.rows))
+        .collect();
+    let expected = [
+        (1, Some(1), 1, 1),
+        (2, Some(2), 1, 2),
+        (3, Some(4), 1, 4),
+        (5, Some(9), 2, 14),
+        (10, Some(19), 1, 19),
+        (20, None, 2, 420),
+    ];
+    assert_eq!(groups, expected);
+}
+
+#[test]
+fn buckets_have_to_ascend_from_1() {
+    for starts in [vec![], vec![0, 1], vec![2], vec![1, 1], vec![1, 5, 3]] {
+        assert!(SizeBuckets::StartingAt(starts).check().is_err());
     }
 }
 
@@ -103,7 +143,10 @@ fn empty_classes_have_no_k() {
     assert!(classes.is_empty());
     assert_eq!(classes.k_anonymity(), None);
     assert_eq!(classes.wildcard_sizes(&Control::new()), Ok(vec![]));
-    assert_eq!(classes.size_groups(classes.sizes()), vec![]);
+    assert_eq!(
+        classes.size_groups(classes.sizes(), &SizeBuckets::EachSize),
+        vec![]
+    );
 }
 
 #[test]
