@@ -7,7 +7,9 @@
 use crate::error::Error;
 use crate::guc;
 use disclosure::{Control, MemoryBudget};
+use pgrx::{PgXactCallbackEvent, register_xact_callback};
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// System allocator that counts the bytes in use.
@@ -97,3 +99,32 @@ pub fn check() -> Result<(), Error> {
     }
     Ok(())
 }
+
+thread_local! {
+    /// Whether memory will be returned when the current transaction ends.
+    static RETURNING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Arranges that memory which is free when the current transaction ends goes back to the operating system. The
+/// allocator of glibc would keep most of what worker threads have freed, so that a backend would stay as large as its
+/// longest computation made it.
+pub fn return_after_transaction() {
+    if RETURNING.replace(true) {
+        return;
+    }
+    for end in [PgXactCallbackEvent::Commit, PgXactCallbackEvent::Abort] {
+        register_xact_callback(end, || {
+            RETURNING.set(false);
+            return_free_memory();
+        });
+    }
+}
+
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn return_free_memory() {
+    // SAFETY: any thread may call it at any time. It touches free memory only.
+    unsafe { libc::malloc_trim(0) };
+}
+
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+fn return_free_memory() {}

@@ -31,6 +31,7 @@ pub fn long<R: Send>(
     what: &'static str,
     job: impl FnOnce(&Control) -> disclosure::Result<R> + Send,
 ) -> Result<R, Error> {
+    memory::return_after_transaction();
     with_pool(|pool| {
         let control = memory::control();
         let (sender, receiver) = channel();
