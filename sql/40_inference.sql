@@ -68,6 +68,26 @@ CREATE FUNCTION disclosure.privacy_score(
 COMMENT ON FUNCTION disclosure.privacy_score(record, regclass, jsonb, float8, interval) IS
   'returns the privacy score that a row has, or would have, in a table; suits triggers, because it does not read the whole table';
 
+-- For calls that do not give a row. Their first arguments have types that no row can be cast to, so that calls with a
+-- row are not ambiguous.
+CREATE FUNCTION disclosure.privacy_score(relation text) RETURNS float8
+  LANGUAGE c STABLE PARALLEL SAFE
+  AS 'MODULE_PATHNAME', 'privacy_score_of_name_wrapper';
+COMMENT ON FUNCTION disclosure.privacy_score(text) IS
+  'raises an error that says what to write: privacy_score takes a row of a query, privacy_summary takes the name of a relation';
+
+CREATE FUNCTION disclosure.privacy_score(text, VARIADIC "any") RETURNS float8
+  LANGUAGE c WINDOW STABLE PARALLEL SAFE
+  AS 'MODULE_PATHNAME', 'privacy_score_of_columns_wrapper';
+COMMENT ON FUNCTION disclosure.privacy_score(text, "any") IS
+  'raises an error that says what to write: privacy_score takes a whole row, not single columns';
+
+CREATE FUNCTION disclosure.privacy_score(float8, VARIADIC "any") RETURNS float8
+  LANGUAGE c WINDOW STABLE PARALLEL SAFE
+  AS 'MODULE_PATHNAME', 'privacy_score_of_columns_wrapper';
+COMMENT ON FUNCTION disclosure.privacy_score(float8, "any") IS
+  'raises an error that says what to write: privacy_score takes a whole row, not single columns';
+
 CREATE FUNCTION disclosure.inferences(
     relation       regclass,
     columns        name[] DEFAULT NULL,

@@ -5,6 +5,7 @@ pub mod attributes;
 mod bins;
 pub mod column_settings;
 pub mod new_row;
+mod not_a_row;
 mod options;
 mod remedies;
 mod risk_view;

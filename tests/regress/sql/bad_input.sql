@@ -102,3 +102,15 @@ SELECT state_of($$SELECT disclosure.k_anonymity(d) FROM dropped d$$), state_of($
        state_of($$SELECT disclosure.k_anonymity(CASE WHEN random() < 2 THEN ROW() END) FROM small$$), state_of($$SELECT disclosure.k_anonymity(CASE WHEN random() < 2 THEN ROW(1, NULL, 'x') END) FROM small$$);
 SELECT state_of($$SELECT disclosure.count_items(ROW(x, 2)) FROM generate_series(1, 2) x$$), state_of($$SELECT disclosure.count_items(d) FROM all_dropped d$$);
 SELECT s FROM (SELECT disclosure.count_items(d) s FROM dropped d) v;
+
+-- privacy_score takes a row. Other calls are told what to write, and calls with a row are not ambiguous.
+CREATE TABLE ages (age int, sex text, born date, tall boolean);
+INSERT INTO ages VALUES (34, 'f', '1990-01-01', true);
+SELECT disclosure.label_columns('ages', quasi => '{age, sex, born}', sensitive => '{tall}');
+SELECT disclosure.privacy_score('ages');
+SELECT disclosure.privacy_score(age, sex) OVER () FROM ages;
+SELECT disclosure.privacy_score(sex, born, tall) OVER () FROM ages;
+SELECT disclosure.privacy_score(a) OVER () AS row, disclosure.privacy_score(a, '{}'::jsonb) OVER () AS labels,
+       disclosure.privacy_score(a, 'ages'::regclass) AS regclass, disclosure.privacy_score(a, 'ages'::text) AS text,
+       disclosure.privacy_score(a, a.tableoid) AS oid, disclosure.privacy_score(a, relation => 'ages') AS relation
+  FROM ages a;
