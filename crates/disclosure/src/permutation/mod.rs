@@ -36,6 +36,7 @@
 //! # Ok::<(), disclosure::Error>(())
 //! ```
 
+mod byte_order;
 mod calibrate;
 mod canonical;
 mod chance;
@@ -62,6 +63,7 @@ mod subject;
 mod swap;
 mod verdict;
 
+pub use byte_order::byte_order;
 pub use calibrate::{CalibrationSettings, Candidate, calibrate};
 pub use canonical::canonical_order;
 pub use chance::{ChanceSettings, Plausibility, plausibility, plausibility_of_linkage, unnoticed_share};
