@@ -26,7 +26,7 @@ fn normal(random: &mut Pcg64Mcg) -> f64 {
 
 /// Returns a sample of three normally distributed columns with the same correlation between any two of them.
 fn sample(records: usize, correlation: f64, random: &mut Pcg64Mcg) -> Table {
-    let mut columns = vec![Vec::with_capacity(records); 3];
+    let mut columns = vec![Vec::new(); 3];
     for _ in 0..records {
         let common = normal(random);
         for column in &mut columns {
