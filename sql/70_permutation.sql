@@ -80,7 +80,7 @@ CREATE FUNCTION disclosure.permutation_report(
     OUT noise_share      float8,
     OUT nulls_original   bigint,
     OUT nulls_released   bigint,
-    OUT finding          text,
+    OUT extent           text,
     OUT only_original    bigint,
     OUT only_released    bigint
   ) RETURNS SETOF record
@@ -170,8 +170,9 @@ CREATE FUNCTION disclosure.linkage_plausibility(
     released   regclass,
     columns    name[] DEFAULT NULL,
     key        name DEFAULT NULL,
+    holdout    regclass DEFAULT NULL,
     draws      int DEFAULT 10,
-    at_least   float8 DEFAULT 0.8,
+    at_most    float8 DEFAULT 0.05,
     orders     jsonb DEFAULT NULL,
     ties       disclosure.tie_treatment DEFAULT 'shared',
     seed       bigint DEFAULT 1,
@@ -183,25 +184,29 @@ CREATE FUNCTION disclosure.linkage_plausibility(
     OUT overlap          float8,
     OUT statistic        float8,
     OUT p_value          float8,
-    OUT p_method             text,
+    OUT p_method         text,
     OUT matches          float8,
     OUT unlinked         bigint,
     OUT correct          bigint,
     OUT expected_correct float8,
-    OUT finding          text
+    OUT correct_p_value  float8,
+    OUT max_correct      float8,
+    OUT holdout_bound    float8,
+    OUT verdict          text
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 ROWS 1
   AS 'MODULE_PATHNAME', 'linkage_plausibility_wrapper';
-COMMENT ON FUNCTION disclosure.linkage_plausibility(regclass, regclass, name[], name, int, float8, jsonb, disclosure.tie_treatment, bigint) IS
-  'tells whether an adversary''s matches are better than chance: returns the distances of the matches of real and of random records (quantiles 0, 5, 25, 50, 75, 95 and 100 %), their overlap, a one-sided Kolmogorov-Smirnov test, and a finding';
+COMMENT ON FUNCTION disclosure.linkage_plausibility(regclass, regclass, name[], name, regclass, int, float8, jsonb, disclosure.tie_treatment, bigint) IS
+  'tells whether an adversary''s matches are better than chance: returns the distances of the matches of real and of random records (quantiles 0, 5, 25, 50, 75, 95 and 100 %), their overlap and a one-sided Kolmogorov-Smirnov test; the verdict is whether at most the share at_most of the records can be expected to be linked correctly, which a key tells, a hold-out may tell, and which is unknown otherwise unless matches are many';
 
 CREATE FUNCTION disclosure.compare_releases(
     original regclass,
     released regclass[],
     columns  name[] DEFAULT NULL,
     key      name DEFAULT NULL,
+    holdout  regclass DEFAULT NULL,
     draws    int DEFAULT 10,
-    at_least float8 DEFAULT 0.8,
+    at_most  float8 DEFAULT 0.05,
     orders   jsonb DEFAULT NULL,
     ties     disclosure.tie_treatment DEFAULT 'shared',
     seed     bigint DEFAULT 1,
@@ -217,20 +222,22 @@ CREATE FUNCTION disclosure.compare_releases(
     OUT overlap          float8,
     OUT statistic        float8,
     OUT p_value          float8,
-    OUT finding          text
+    OUT correct_p_value  float8,
+    OUT verdict          text
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 ROWS 10
   AS 'MODULE_PATHNAME', 'compare_releases_wrapper';
-COMMENT ON FUNCTION disclosure.compare_releases(regclass, regclass[], name[], name, int, float8, jsonb, disclosure.tie_treatment, bigint) IS
+COMMENT ON FUNCTION disclosure.compare_releases(regclass, regclass[], name[], name, regclass, int, float8, jsonb, disclosure.tie_treatment, bigint) IS
   'compares several released versions of a table: how much each one is permuted, and what an adversary can link in it';
 
 CREATE FUNCTION disclosure.calibrate_permutation(
     original   regclass,
     columns    name[] DEFAULT NULL,
     candidates float8[] DEFAULT '{1,2,3,5,7,10,15,20,30,40,50,75,100}',
+    holdout    regclass DEFAULT NULL,
     draws      int DEFAULT 10,
-    at_least   float8 DEFAULT 0.8,
     at_most    float8 DEFAULT 0.05,
+    at_least   float8 DEFAULT 0.8,
     orders     jsonb DEFAULT NULL,
     ties       disclosure.tie_treatment DEFAULT 'shared',
     seed       bigint DEFAULT 1,
@@ -241,10 +248,10 @@ CREATE FUNCTION disclosure.calibrate_permutation(
     OUT p_value           float8,
     OUT correct           bigint,
     OUT expected_correct  float8,
-    OUT finding           text,
+    OUT verdict           text,
     OUT chosen            boolean
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 ROWS 13
   AS 'MODULE_PATHNAME', 'calibrate_permutation_wrapper';
-COMMENT ON FUNCTION disclosure.calibrate_permutation(regclass, name[], float8[], int, float8, float8, jsonb, disclosure.tie_treatment, bigint) IS
-  'finds how much permutation is sufficient: for each distance p of rank swapping, in percent of the records, returns the remaining rank correlation of every column and whether an adversary''s matches are plausibly random; chooses the smallest p for which they are and at most the share at_most is expected to be correct';
+COMMENT ON FUNCTION disclosure.calibrate_permutation(regclass, name[], float8[], regclass, int, float8, float8, jsonb, disclosure.tie_treatment, bigint) IS
+  'finds how much permutation is sufficient: for each distance p of rank swapping, in percent of the records, returns the remaining rank correlation of every column and whether at most the share at_most of the records is expected to be linked correctly; chooses the smallest p for which this is so and the distances of real and random matches overlap by at least at_least';

@@ -382,6 +382,21 @@ fn shown(relation: Oid) -> String {
     name.map_or_else(String::new, |name| name.to_string_lossy().into_owned())
 }
 
+/// Tells the caller, once per statement, which columns a call that names none compares. As
+/// [`notice_unlabelled`], it says nothing to a user who exports.
+pub fn notice_compared(columns: &[&str]) {
+    let names: Vec<String> = columns.iter().map(|name| format!("\"{name}\"")).collect();
+    let message = format!("columns: these are compared: {}", names.join(", "));
+    if rights::is_measuring() || !is_first_in_statement(message.clone()) {
+        return;
+    }
+    ErrorReport::new(PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION, message, "")
+        .set_hint(
+            "Name the columns that an adversary may know, or label the others 'identifier' or 'ignore'.",
+        )
+        .report(PgLogLevel::NOTICE);
+}
+
 /// Returns names in double quotes, the first few of them.
 fn enumerated(names: &[&str]) -> String {
     const SHOWN: usize = 5;

@@ -213,8 +213,14 @@ impl Meter {
     /// Counts a row. Every 1,024th call checks for interrupts and memory and returns `true`, which is a good
     /// moment to free the memory that earlier rows have left behind.
     pub fn row(&mut self) -> Result<bool, Error> {
-        self.rows += 1;
-        if !self.rows.is_multiple_of(1024) {
+        self.add_rows(1)
+    }
+
+    /// Counts rows like [`row`](Self::row), several at once.
+    pub fn add_rows(&mut self, rows: u64) -> Result<bool, Error> {
+        let before = self.rows / 1024;
+        self.rows += rows;
+        if self.rows / 1024 == before {
             return Ok(false);
         }
         pgrx::check_for_interrupts!();

@@ -143,6 +143,19 @@ impl Dictionary {
         }
     }
 
+    /// Returns the code of a value like [`encode`](Self::encode), given its payload: the bytes of a value that is
+    /// passed by reference, without a length.
+    ///
+    /// # Safety
+    /// `payload` must be that of a value of the column's type.
+    pub unsafe fn encode_payload(&mut self, payload: &[u8]) -> Result<u32, Error> {
+        match self {
+            // SAFETY: by the contract of the function.
+            Dictionary::Images(dictionary) => unsafe { dictionary.encode_bytes(payload) },
+            Dictionary::Bits(_) => Err(Error::Internal("the value of a number has no payload")),
+        }
+    }
+
     /// Returns the code in this dictionary of every code of `other`, a dictionary of the same column made
     /// elsewhere. Values that are new here are added.
     pub fn adopt(&mut self, other: &Dictionary) -> Result<Vec<u32>, Error> {

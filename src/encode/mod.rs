@@ -2,6 +2,7 @@
 //! of them or for none.
 
 pub mod arguments;
+pub mod decimals;
 pub mod dictionary;
 pub mod encoder;
 pub mod order;

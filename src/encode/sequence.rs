@@ -1,13 +1,15 @@
 //! Values of a column, row by row, that are to be sorted.
 //!
 //! Numbers and dates are kept as they are, because sorting them is faster than looking each one up. All other
-//! values go through a dictionary, so that their type has to compare only distinct values.
+//! values go through a dictionary, so that their type has to compare only distinct values. So do numerics as soon
+//! as one of them has too many digits for a sort key.
 
+use crate::encode::decimals::Decimals;
 use crate::encode::dictionary::{Dictionary, Intake};
 use crate::encode::order::{CodedColumn, SortKey, sort_key};
 use crate::error::Error;
 use crate::pg::types::ColumnType;
-use crate::run;
+use crate::run::{self, Meter};
 use disclosure::NULL;
 use disclosure::permutation::{self, ColumnToSort, SMALL_COLUMN};
 use pgrx::pg_sys::{self, NullableDatum};
@@ -15,12 +17,13 @@ use pgrx::{AnyElement, FromDatum};
 
 /// Values of a column, one for every row.
 pub struct Sequence {
-    oid: pg_sys::Oid,
+    column: ColumnType,
     values: Values,
 }
 
 enum Values {
     Numbers(Numbers),
+    Decimals(Decimals),
     Coded(CodedColumn),
 }
 
@@ -54,15 +57,13 @@ impl Sequence {
                 bits: Vec::with_capacity(rows),
                 nulls: Vec::new(),
             }),
+            None if column.base_type() == pg_sys::NUMERICOID => Values::Decimals(Decimals::new(rows)),
             None => Values::Coded(CodedColumn {
                 dictionary: Dictionary::exact(column.clone()),
                 codes: Vec::with_capacity(rows),
             }),
         };
-        Sequence {
-            oid: column.oid,
-            values,
-        }
+        Sequence { column, values }
     }
 
     /// Returns whether values are kept by value, so that they stay valid when the next one is read.
@@ -87,6 +88,14 @@ impl Sequence {
                     }
                     bits.push(intake.bits(value.value));
                 }
+                Values::Decimals(decimals) => {
+                    if value.isnull {
+                        decimals.push_null();
+                    } else if !decimals.push(value.value) {
+                        self.values = Values::Coded(coded(&self.column, decimals)?);
+                        return self.push(value);
+                    }
+                }
                 Values::Coded(CodedColumn { dictionary, codes }) => codes.push(if value.isnull {
                     NULL
                 } else {
@@ -100,6 +109,7 @@ impl Sequence {
     pub fn len(&self) -> usize {
         match &self.values {
             Values::Numbers(Numbers { bits, .. }) => bits.len(),
+            Values::Decimals(decimals) => decimals.len(),
             Values::Coded(CodedColumn { codes, .. }) => codes.len(),
         }
     }
@@ -107,15 +117,14 @@ impl Sequence {
     /// Returns the dense rank of every row's value among the distinct values, from 1; [`NULL`] if the value
     /// is NULL.
     pub fn dense_ranks(&mut self) -> Result<Vec<u32>, Error> {
-        match &mut self.values {
-            Values::Coded(column) => column.dense_ranks(),
-            Values::Numbers(numbers) => {
-                let numbers = numbers.column_to_sort();
-                run::sized("sorting values", numbers.len(), SMALL_COLUMN, |control| {
-                    numbers.dense_ranks(control)
-                })
-            }
-        }
+        let numbers = match &mut self.values {
+            Values::Coded(column) => return column.dense_ranks(),
+            Values::Numbers(numbers) => numbers.column_to_sort(),
+            Values::Decimals(decimals) => decimals.column_to_sort(),
+        };
+        run::sized("sorting values", numbers.len(), SMALL_COLUMN, |control| {
+            numbers.dense_ranks(control)
+        })
     }
 
     /// Returns the rows of two columns, each in the order of its values. Equal values are in an order that
@@ -133,11 +142,11 @@ impl Sequence {
     }
 
     /// Returns the dense rank of every row's value if values go through a dictionary, otherwise nothing.
-    /// Postgres sorts them, on this thread.
+    /// Postgres compares them, on this thread.
     fn dense_ranks_of_codes(&mut self) -> Result<Vec<u32>, Error> {
         match &mut self.values {
             Values::Coded(column) => column.dense_ranks(),
-            Values::Numbers(_) => Ok(Vec::new()),
+            Values::Numbers(_) | Values::Decimals(_) => Ok(Vec::new()),
         }
     }
 
@@ -145,6 +154,7 @@ impl Sequence {
         match &self.values {
             Values::Coded(_) => ColumnToSort::DenseRanks(dense_ranks_of_codes),
             Values::Numbers(numbers) => numbers.column_to_sort(),
+            Values::Decimals(decimals) => decimals.column_to_sort(),
         }
     }
 
@@ -152,6 +162,7 @@ impl Sequence {
     pub fn arranged(mut self, sources: &[u32]) -> Self {
         match &mut self.values {
             Values::Coded(values) => values.arrange(sources),
+            Values::Decimals(decimals) => *decimals = decimals.arranged(sources),
             Values::Numbers(Numbers { bits, nulls, .. }) => {
                 let mut is_null = vec![false; bits.len()];
                 nulls.iter().for_each(|&row| is_null[row as usize] = true);
@@ -173,11 +184,28 @@ impl Sequence {
                 let is_null = !nulls.is_empty() && nulls.binary_search(&(row as u32)).is_ok();
                 (!is_null).then(|| pg_sys::Datum::from(bits[row]))
             }
+            Values::Decimals(decimals) => decimals.copy(row),
             Values::Coded(CodedColumn { dictionary, codes }) => Some(codes[row])
                 .filter(|&code| code != NULL)
                 .map(|code| dictionary.copy(code)),
         };
         // SAFETY: the value is of the column's type.
-        unsafe { AnyElement::from_polymorphic_datum(value?, false, self.oid) }
+        unsafe { AnyElement::from_polymorphic_datum(value?, false, self.column.oid) }
     }
+}
+
+/// Returns numerics as codes of a dictionary that keeps equal values apart if they are not identical.
+fn coded(column: &ColumnType, decimals: &Decimals) -> Result<CodedColumn, Error> {
+    let mut dictionary = Dictionary::exact(column.clone());
+    let mut codes = Vec::with_capacity(decimals.len());
+    let mut meter = Meter::new("reading the partition");
+    for payload in decimals.payloads() {
+        codes.push(match payload {
+            None => NULL,
+            // SAFETY: the payload is that of a value of the column's type.
+            Some(payload) => unsafe { dictionary.encode_payload(payload)? },
+        });
+        meter.row()?;
+    }
+    Ok(CodedColumn { dictionary, codes })
 }

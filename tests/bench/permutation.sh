@@ -23,8 +23,8 @@ serial='SET max_parallel_workers_per_gather = 0; SET work_mem = '"'256MB'"
 echo "reverse_map over $rows rows"
 bench_header
 for table in whole float decimal word; do
-    # Numbers are what the goals are about. Of other types, sorting takes nearly all the time on both sides.
-    case $table in whole | float) goals=(0.333 1) ;; *) goals=(- -) ;; esac
+    # One ORDER BY sorts only once, which is no goal for values that are passed by reference.
+    case $table in whole | float) goals=(0.333 1) ;; decimal) goals=(0.4 -) ;; word) goals=(0.8 -) ;; esac
     ours="SELECT count(z) FROM (SELECT id, disclosure.reverse_map(x, y) OVER () AS z FROM $table) q"
     compare "$table: two row_number() windows and a join" "${goals[0]}" "$serial" "$ours" \
         "SELECT count(z) FROM (SELECT a.id, b.x AS z FROM (SELECT id, row_number() OVER (ORDER BY y) AS r FROM $table) a

@@ -47,3 +47,48 @@ pub fn nearest<'a>(record: &[u32], others: impl Iterator<Item = &'a [u32]>) -> (
     }
     nearest
 }
+
+/// Returns the expected number of correct links if an adversary draws one of the matches of each record.
+/// `counterparts` has the released record that belongs to each original one.
+pub fn expected_correct(matches: &[Vec<usize>], counterparts: &[usize]) -> f64 {
+    let probability = |(matches, counterpart): (&Vec<usize>, &usize)| {
+        if matches.contains(counterpart) {
+            1.0 / matches.len() as f64
+        } else {
+            0.0
+        }
+    };
+    matches.iter().zip(counterparts).map(probability).sum()
+}
+
+/// Returns the expected numbers of correct links for every way in which the released records may belong to the
+/// original ones.
+pub fn expected_correct_of_all(matches: &[Vec<usize>]) -> Vec<f64> {
+    let assignments = permutations(matches.len());
+    assignments
+        .iter()
+        .map(|counterparts| expected_correct(matches, counterparts))
+        .collect()
+}
+
+fn permutations(number: usize) -> Vec<Vec<usize>> {
+    let Some(last) = number.checked_sub(1) else {
+        return vec![vec![]];
+    };
+    let shorter = permutations(last);
+    let longer = shorter.iter().flat_map(|shorter| {
+        (0..number).map(move |place| {
+            let mut longer = shorter.clone();
+            longer.insert(place, last);
+            longer
+        })
+    });
+    longer.collect()
+}
+
+/// Returns twice the rank of a value, given by its dense rank, after it has replaced that of a record.
+pub fn half_rank_in_place_of(dense_ranks: &[u32], replaced: usize, dense_rank: u32) -> u32 {
+    let mut column = dense_ranks.to_vec();
+    column[replaced] = dense_rank;
+    shared_half_ranks(&column)[replaced]
+}

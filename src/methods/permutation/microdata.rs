@@ -5,6 +5,7 @@
 //! So records are sorted by their content: by their key if they have one, else by their values.
 
 use super::coded_table::CodedTable;
+use super::holdout::{HOLDOUT, OpenHoldout, in_order};
 use super::orders::{Meaning, Orders, RankedValues};
 use super::records::{CountedColumn, Records};
 use crate::args::Args;
@@ -25,7 +26,13 @@ pub struct Microdata {
     pub only_original: u64,
     /// Number of released records that were left out because the original table does not have their key.
     pub only_released: u64,
+    /// Records of people who are not in the released table, if the caller named a hold-out.
+    pub holdout: Option<Holdout>,
 }
+
+/// Records of people who are not in the released table: the dense ranks of their values among those of the
+/// original table, by column.
+pub type Holdout = Vec<Vec<u32>>;
 
 /// Tables that the caller wants to compare.
 pub struct Wanted {
@@ -34,6 +41,8 @@ pub struct Wanted {
     /// `None` for all columns that both tables have, except the key and columns labelled to take no part.
     pub columns: Option<Vec<Option<String>>>,
     pub key: Option<String>,
+    /// Table of people who are not in the released table.
+    pub holdout: Option<TableArgument>,
 }
 
 /// A table, and the argument that names it.
@@ -53,6 +62,12 @@ impl TableArgument {
         TableArgument { argument, oid }
     }
 
+    /// Reads the argument `holdout`, which may be NULL.
+    pub fn read_holdout(args: &mut Args) -> Option<Self> {
+        let holdout = Self::read(args, HOLDOUT);
+        holdout.oid.is_some().then_some(holdout)
+    }
+
     pub fn open(self) -> Result<Relation, Error> {
         Relation::whole(self.argument, self.oid)
     }
@@ -66,6 +81,16 @@ impl Wanted {
             released: TableArgument::read(args, "released"),
             columns: args.names(COLUMNS),
             key: args.name(KEY),
+            holdout: None,
+        }
+    }
+
+    /// Reads the same arguments and `holdout`, which follows them.
+    pub fn read_with_holdout(args: &mut Args) -> Self {
+        let wanted = Self::read(args);
+        Wanted {
+            holdout: TableArgument::read_holdout(args),
+            ..wanted
         }
     }
 
@@ -108,6 +133,7 @@ impl Microdata {
         }
         let (of_original, of_released_rows): (Vec<_>, Vec<_>) =
             pairs.into_iter().map(|pair| (pair.here, pair.there)).unzip();
+        let holdout = open_holdout(wanted.holdout, &of_original[..chosen.len()])?;
         let mut here = CodedTable::read(&original, of_original)?;
         let mut there = CodedTable::read(&released, of_released_rows)?;
         let rows = (here.records, there.records);
@@ -123,15 +149,29 @@ impl Microdata {
             }
         };
         let shared = here.records;
+        let holdout = holdout
+            .map(|holdout| holdout.read(&mut here.columns))
+            .transpose()?;
+        let mut ranked_values = Vec::with_capacity(here.columns.len());
         let columns = here.columns.into_iter().zip(there.columns);
-        let columns = columns.map(|(here, there)| match orders.of_column(here.name()) {
-            None => Ok((by_type(here)?, by_type(there)?)),
-            Some(_) => together(here, there, orders, Frequencies::OfOriginal),
+        let columns = columns.map(|(here, there)| {
+            let (columns, values) = match orders.of_column(here.name()) {
+                None => {
+                    let (here, values) = by_type(here)?;
+                    ((here, by_type(there)?.0), values)
+                }
+                Some(_) => together(here, there, orders, Frequencies::OfOriginal)?,
+            };
+            ranked_values.push(values);
+            Ok(columns)
         });
         let mut tables = Self::of_columns(columns, keys)?;
         if !tables.is_paired() {
             tables.put_in_order()?;
         }
+        tables.holdout = holdout
+            .map(|codes| ranked_holdout(codes, &ranked_values))
+            .transpose()?;
         tables.only_original = (rows.0 - shared) as u64;
         tables.only_released = (rows.1 - shared) as u64;
         Ok(tables)
@@ -161,7 +201,10 @@ impl Microdata {
         orders: &Orders,
     ) -> Result<Self, Error> {
         let columns = here.columns.into_iter().zip(there.columns);
-        let columns = columns.map(|(here, there)| together(here, there, orders, Frequencies::OfReleased));
+        let columns = columns.map(|(here, there)| {
+            let (columns, _) = together(here, there, orders, Frequencies::OfReleased)?;
+            Ok(columns)
+        });
         let mut tables = Self::of_columns(columns, keys)?;
         tables.put_in_order()?;
         Ok(tables)
@@ -178,6 +221,7 @@ impl Microdata {
             released: Records::new(released, None),
             only_original: 0,
             only_released: 0,
+            holdout: None,
         })
     }
 
@@ -193,34 +237,57 @@ impl Microdata {
 }
 
 impl Records {
-    /// Reads one table by itself.
+    /// Reads one table by itself, and the hold-out if there is one.
     pub fn alone(
         table: TableArgument,
         columns: Option<Vec<Option<String>>>,
+        holdout: Option<TableArgument>,
         orders: &Orders,
-    ) -> Result<Self, Error> {
+    ) -> Result<(Self, Option<Holdout>), Error> {
         let relation = table.open()?;
         let chosen = match columns {
             Some(names) => relation.chosen_columns(names)?,
             None => columns_by_labels((&relation, table.oid), None, None)?,
         };
         orders.check(&chosen)?;
-        let read = CodedTable::read(&relation, chosen)?;
+        let holdout = open_holdout(holdout, &chosen)?;
+        let mut read = CodedTable::read(&relation, chosen)?;
+        let holdout = holdout
+            .map(|holdout| holdout.read(&mut read.columns))
+            .transpose()?;
         let columns = read.columns.into_iter().map(|mut column| {
             let records_of = column.records_of();
             let values = RankedValues::new(&mut column.dictionary, orders, &records_of)?;
-            Ok(CountedColumn::new(column, &values, |code| code))
+            Ok((CountedColumn::new(column, &values, |code| code), values))
         });
-        let mut records = Records::new(columns.collect::<Result<_, Error>>()?, None);
+        let columns = columns.collect::<Result<Vec<_>, Error>>()?;
+        let (columns, values): (Vec<_>, Vec<_>) = columns.into_iter().unzip();
+        let mut records = Records::new(columns, None);
         records.put_in_order()?;
-        Ok(records)
+        let holdout = holdout.map(|codes| ranked_holdout(codes, &values)).transpose()?;
+        Ok((records, holdout))
     }
 }
 
 /// Orders the values of a column by their type.
-fn by_type(mut column: CodedColumn) -> Result<CountedColumn, Error> {
+fn by_type(mut column: CodedColumn) -> Result<(CountedColumn, RankedValues), Error> {
     let values = RankedValues::by_type(&mut column.dictionary)?;
-    Ok(CountedColumn::new(column, &values, |code| code))
+    Ok((CountedColumn::new(column, &values, |code| code), values))
+}
+
+/// Opens the hold-out, if there is one, to read it in the types of the original columns.
+fn open_holdout(table: Option<TableArgument>, original: &[ColumnType]) -> Result<Option<OpenHoldout>, Error> {
+    let opened = table.map(|table| OpenHoldout::new(table.open()?, original));
+    opened.transpose()
+}
+
+/// Ranks the records of a hold-out, given by the codes of their values in the original columns.
+fn ranked_holdout(codes: Vec<Vec<u32>>, values: &[RankedValues]) -> Result<Holdout, Error> {
+    let columns = codes.iter().zip(values).map(|(codes, values)| {
+        let dense_ranks = codes.iter().map(|&code| values.dense_rank(code));
+        dense_ranks.collect()
+    });
+    in_order(&columns.collect::<Vec<Vec<u32>>>())
 }
 
 /// Table whose frequencies of values count.
@@ -236,7 +303,7 @@ fn together(
     there: CodedColumn,
     orders: &Orders,
     frequencies: Frequencies,
-) -> Result<(CountedColumn, CountedColumn), Error> {
+) -> Result<((CountedColumn, CountedColumn), RankedValues), Error> {
     let code_here = here.dictionary.adopt(&there.dictionary)?;
     let translated = |code: u32| code_here[code as usize];
     let mut records_of = here.records_of();
@@ -251,10 +318,11 @@ fn together(
         let released = (1..=there.dictionary.len()).map(|code| values.dense_rank(translated(code)));
         values.scale = scale_of_released(released.collect(), values.scale.len());
     }
-    Ok((
+    let columns = (
         CountedColumn::new(here, &values, |code| code),
         CountedColumn::new(there, &values, translated),
-    ))
+    );
+    Ok((columns, values))
 }
 
 /// Keeps only the records whose key, the last column of both tables, is in both tables, in the order of the

@@ -7,6 +7,7 @@
 
 mod coded_table;
 mod correlation;
+mod holdout;
 mod linkage;
 mod marginality;
 mod microdata;

@@ -28,11 +28,11 @@ impl Options {
     }
 }
 
-/// Reads the arguments `draws` and `at_least`. The caller sets the seed, which is a later argument.
+/// Reads the arguments `draws` and `at_most`. The caller sets the seed, which is a later argument.
 pub fn read_chance(args: &mut Args) -> Result<ChanceSettings, Error> {
     Ok(ChanceSettings {
         draws: args.count("draws")?,
-        at_least: args.required("at_least")?,
+        at_most: args.required("at_most")?,
         ..ChanceSettings::default()
     })
 }

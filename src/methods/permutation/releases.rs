@@ -2,20 +2,23 @@
 //! `compare_releases`, `calibrate_permutation`.
 //!
 //! `linkage_plausibility` assesses one release and `compare_releases` several. `calibrate_permutation` swaps
-//! ranks over several distances, and chooses the least one at which matches are plausibly random and few of
-//! them correct.
+//! ranks over several distances, and chooses the least one at which few matches are correct and their distances
+//! overlap with those of random records.
 
-use super::microdata::{Microdata, TableArgument, Wanted};
+use super::microdata::{COLUMNS, Microdata, TableArgument, Wanted};
 use super::options::{Options, read_chance};
 use super::records::Records;
 use super::report::shifts;
 use crate::args::Args;
+use crate::encode::order::CodedColumn;
 use crate::error::Error;
+use crate::label::notice_compared;
 use crate::pg::table::{Table, table_row};
 use crate::run;
+use crate::verdict::verdict_name;
 use disclosure::permutation::{
-    self, AverageShift, CalibrationSettings, Candidate, ChanceSettings, CorrectLinks, Finding, MEDIAN,
-    PValueMethod, Plausibility, Quantiles, RankedTables, Ties, in_ranks,
+    self, Assessment, AverageShift, CalibrationSettings, Candidate, ChanceSettings, MEDIAN, PValueMethod,
+    Quantiles, RankedTables, Ties, holdout_points, in_ranks,
 };
 use pgrx::Array;
 use pgrx::prelude::*;
@@ -36,7 +39,10 @@ table_row! {
         unlinked: i64,
         correct: Option<i64>,
         expected_correct: Option<f64>,
-        finding: &'static str,
+        correct_p_value: Option<f64>,
+        max_correct: f64,
+        holdout_bound: Option<f64>,
+        verdict: &'static str,
     }
 }
 
@@ -55,7 +61,8 @@ table_row! {
         overlap: Option<f64>,
         statistic: Option<f64>,
         p_value: Option<f64>,
-        finding: Option<&'static str>,
+        correct_p_value: Option<f64>,
+        verdict: Option<&'static str>,
     }
 }
 
@@ -69,58 +76,60 @@ table_row! {
         p_value: f64,
         correct: i64,
         expected_correct: f64,
-        finding: &'static str,
+        verdict: &'static str,
         chosen: bool,
     }
 }
 
-/// Plausibility of an adversary's matches and, if there is a key, the number of correct ones.
-type Assessed = (Plausibility, Option<CorrectLinks>);
-
-/// Assesses the matches of an adversary; returns `None` if there are no records.
-fn assess(tables: &Microdata, ties: Ties, chance: &ChanceSettings) -> Result<Option<Assessed>, Error> {
+/// Assesses the links of an adversary; returns `None` if there are no records.
+fn assess(tables: &Microdata, ties: Ties, chance: &ChanceSettings) -> Result<Option<Assessment>, Error> {
     let (original, released) = (tables.original.dense_ranks(), tables.released.dense_ranks());
-    let is_paired = tables.is_paired();
+    if tables.original.len() == 0 {
+        return Ok(None);
+    }
+    let (is_paired, holdout) = (tables.is_paired(), tables.holdout.as_ref());
     run::long("linking records", |control| {
-        RankedTables::new(&original, &released, is_paired, ties, control)?.assess(chance, control)
+        let mut ranked = RankedTables::new(&original, &released, is_paired, ties, control)?;
+        if let Some(holdout) = holdout {
+            ranked = ranked.with_holdout(holdout_points(&original, holdout, ties, chance.seed, control)?);
+        }
+        ranked.assess(chance, control)
     })
 }
 
-fn finding_name(finding: Finding) -> &'static str {
-    match finding {
-        Finding::PlausiblyRandom => "plausibly random",
-        Finding::Undecided => "undecided",
-        Finding::BetterThanChance => "better than chance",
-    }
+/// Tells the caller which columns are compared, if the call names none.
+fn notice_columns(records: &Records) {
+    let names: Vec<&str> = records.columns.iter().map(CodedColumn::name).collect();
+    notice_compared(&names);
 }
 
-/// linkage_plausibility(original regclass, released regclass, columns name[], key name, draws int,
-/// at_least float8, orders jsonb, ties disclosure.tie_treatment, seed bigint)
+/// linkage_plausibility(original regclass, released regclass, columns name[], key name, holdout regclass,
+/// draws int, at_most float8, orders jsonb, ties disclosure.tie_treatment, seed bigint)
 #[pg_extern(sql = false)]
 fn linkage_plausibility(args: Args) -> Table<PlausibilityRow> {
     Table::new(plausibility(args))
 }
 
 fn plausibility(mut args: Args) -> Result<Option<PlausibilityRow>, Error> {
-    let wanted = Wanted::read(&mut args);
+    let wanted = Wanted::read_with_holdout(&mut args);
     let mut chance = read_chance(&mut args)?;
     let options = Options::read(&mut args)?;
     args.end()?;
     chance.seed = options.seed;
     chance.check()?;
     let tables = Microdata::by_rank(&wanted, &options.orders)?;
+    if wanted.columns.is_none() {
+        notice_columns(&tables.original);
+    }
     let assessed = assess(&tables, options.ties, &chance)?;
-    Ok(assessed.map(|(found, links)| plausibility_row(&tables, &found, links)))
+    Ok(assessed.as_ref().map(plausibility_row))
 }
 
-fn plausibility_row(
-    tables: &Microdata,
-    found: &Plausibility,
-    links: Option<CorrectLinks>,
-) -> PlausibilityRow {
+fn plausibility_row(assessed: &Assessment) -> PlausibilityRow {
     let distances = |quantiles: &Quantiles| quantiles.iter().copied().map(in_ranks).collect();
+    let (found, links) = (&assessed.plausibility, assessed.links);
     PlausibilityRow {
-        records: tables.original.len() as i64,
+        records: found.records as i64,
         random_records: found.random_records as i64,
         all_combinations: found.all_combinations,
         real_distances: distances(&found.real_distances),
@@ -137,12 +146,15 @@ fn plausibility_row(
         unlinked: found.unlinked as i64,
         correct: links.map(|links| links.correct as i64),
         expected_correct: links.map(|links| links.expected_correct),
-        finding: finding_name(found.finding),
+        correct_p_value: links.map(|links| links.p_value),
+        max_correct: found.max_correct,
+        holdout_bound: found.holdout_bound,
+        verdict: verdict_name(assessed.is_safe),
     }
 }
 
-/// compare_releases(original regclass, released regclass[], columns name[], key name, draws int,
-/// at_least float8, orders jsonb, ties disclosure.tie_treatment, seed bigint)
+/// compare_releases(original regclass, released regclass[], columns name[], key name, holdout regclass,
+/// draws int, at_most float8, orders jsonb, ties disclosure.tie_treatment, seed bigint)
 #[pg_extern(sql = false)]
 fn compare_releases(args: Args) -> Table<ReleaseRow> {
     Table::new(compared_releases(args))
@@ -153,7 +165,8 @@ const RELEASED: &str = "released";
 fn compared_releases(mut args: Args) -> Result<Vec<ReleaseRow>, Error> {
     let original = TableArgument::read(&mut args, "original");
     let releases = read_releases(&mut args)?;
-    let (columns, key) = (args.names("columns"), args.name("key"));
+    let (columns, key) = (args.names(COLUMNS), args.name("key"));
+    let holdout = TableArgument::read_holdout(&mut args);
     let mut chance = read_chance(&mut args)?;
     let options = Options::read(&mut args)?;
     args.end()?;
@@ -168,9 +181,13 @@ fn compared_releases(mut args: Args) -> Result<Vec<ReleaseRow>, Error> {
             },
             key: key.clone(),
             columns: columns.clone(),
+            holdout,
         };
         let tables = Microdata::by_rank(&wanted, &options.orders);
         let tables = tables.map_err(|problem| problem_of_element(problem, number))?;
+        if columns.is_none() {
+            notice_columns(&tables.original);
+        }
         release_row(release, &tables, options.ties, &chance)
     };
     releases.iter().zip(1..).map(row).collect()
@@ -217,8 +234,9 @@ fn release_row(
         Vec::new()
     };
     let average = AverageShift::from_columns(&shifts);
-    let (found, links) = assess(tables, ties, chance)?.unzip();
-    let (found, links) = (found.as_ref(), links.flatten());
+    let assessed = assess(tables, ties, chance)?;
+    let found = assessed.as_ref().map(|assessed| &assessed.plausibility);
+    let links = assessed.as_ref().and_then(|assessed| assessed.links);
     Ok(ReleaseRow {
         released: release,
         records: tables.original.len() as i64,
@@ -232,12 +250,13 @@ fn release_row(
         overlap: found.map(|found| found.overlap),
         statistic: found.map(|found| found.shorter.statistic),
         p_value: found.map(|found| found.shorter.p_value),
-        finding: found.map(|found| finding_name(found.finding)),
+        correct_p_value: links.map(|links| links.p_value),
+        verdict: assessed.as_ref().map(|assessed| verdict_name(assessed.is_safe)),
     })
 }
 
-/// calibrate_permutation(original regclass, columns name[], candidates float8[], draws int, at_least float8,
-/// at_most float8, orders jsonb, ties disclosure.tie_treatment, seed bigint)
+/// calibrate_permutation(original regclass, columns name[], candidates float8[], holdout regclass, draws int,
+/// at_most float8, at_least float8, orders jsonb, ties disclosure.tie_treatment, seed bigint)
 #[pg_extern(sql = false)]
 fn calibrate_permutation(args: Args) -> Table<CandidateRow> {
     Table::new(calibrated(args))
@@ -245,39 +264,50 @@ fn calibrate_permutation(args: Args) -> Table<CandidateRow> {
 
 fn calibrated(mut args: Args) -> Result<Vec<CandidateRow>, Error> {
     let original = TableArgument::read(&mut args, "original");
-    let columns = args.names("columns");
+    let columns = args.names(COLUMNS);
+    let candidates = args.numbers("candidates")?;
+    let holdout = TableArgument::read_holdout(&mut args);
     let mut settings = CalibrationSettings {
-        candidates: args.numbers("candidates")?,
+        candidates,
         chance: read_chance(&mut args)?,
-        at_most: args.required("at_most")?,
+        at_least: args.required("at_least")?,
     };
     let options = Options::read(&mut args)?;
     args.end()?;
     settings.chance.seed = options.seed;
     settings.check()?;
-    let records = Records::alone(original, columns, &options.orders)?;
+    let are_named = columns.is_some();
+    let (records, holdout) = Records::alone(original, columns, holdout, &options.orders)?;
+    if !are_named {
+        notice_columns(&records);
+    }
     if records.len() == 0 {
         return Ok(Vec::new());
     }
     let ranked_columns = records.ranked_columns.into_iter();
     let dense_ranks: Vec<Vec<u32>> = ranked_columns.map(|column| column.dense_ranks).collect();
     let candidates = run::long("swapping ranks", |control| {
-        permutation::calibrate(&dense_ranks, options.ties, &settings, control)
+        permutation::calibrate(&dense_ranks, holdout.as_deref(), options.ties, &settings, control)
     })?;
-    Ok(candidates.into_iter().map(candidate_row).collect())
+    candidates.into_iter().map(candidate_row).collect()
 }
 
-fn candidate_row(candidate: Candidate) -> CandidateRow {
-    let found = &candidate.plausibility;
-    CandidateRow {
+fn candidate_row(candidate: Candidate) -> Result<CandidateRow, Error> {
+    let Assessment {
+        plausibility: found,
+        links,
+        is_safe,
+    } = candidate.assessment;
+    let links = links.ok_or(Error::Internal("the links of a candidate were not counted"))?;
+    Ok(CandidateRow {
         p: candidate.p,
         rank_correlations: candidate.correlations,
         overlap: found.overlap,
         statistic: found.shorter.statistic,
         p_value: found.shorter.p_value,
-        correct: candidate.correct as i64,
-        expected_correct: candidate.expected_correct,
-        finding: finding_name(found.finding),
+        correct: links.correct as i64,
+        expected_correct: links.expected_correct,
+        verdict: verdict_name(is_safe),
         chosen: candidate.chosen,
-    }
+    })
 }

@@ -23,7 +23,7 @@ table_row! {
         noise_share: Option<f64>,
         nulls_original: i64,
         nulls_released: i64,
-        finding: Option<&'static str>,
+        extent: Option<&'static str>,
         only_original: i64,
         only_released: i64,
     }
@@ -61,7 +61,7 @@ fn report(mut args: Args) -> Result<Vec<PermutedColumn>, Error> {
         noise_share: shift.noise_share,
         nulls_original: nulls[0] as i64,
         nulls_released: nulls[1] as i64,
-        finding: shift.extent.map(extent_name),
+        extent: shift.extent.map(extent_name),
         only_original: tables.only_original as i64,
         only_released: tables.only_released as i64,
     };
@@ -95,7 +95,7 @@ fn extent_name(extent: Extent) -> &'static str {
     match extent {
         Extent::NotPermuted => "not permuted",
         Extent::PartlyPermuted => "partly permuted",
-        Extent::Undecided => "undecided",
+        Extent::Unknown => "unknown",
         Extent::AsGoodAsRandom => "as good as random",
     }
 }

@@ -10,7 +10,7 @@ INSERT INTO y VALUES (1, 33, 1), (2, 11, 2), (3, 58, 3), (4, 22, 4), (5, 47, 5);
 
 -- Salaries are worked out by hand: Z = 30 10 50 20 40, ranks moved by 2 1 2 2 1. Ages are as they were.
 SELECT * FROM disclosure.permutation_report('x', 'y', key => 'id', columns => ARRAY['salary', 'age']) \gx
-SELECT column_name, records, rank_correlation, max_shift, finding FROM disclosure.permutation_report('x', 'y', key => 'id');
+SELECT column_name, records, rank_correlation, max_shift, extent FROM disclosure.permutation_report('x', 'y', key => 'id');
 -- Any strictly increasing transformation of Y leaves ranks as they are, whatever its type.
 CREATE VIEW y_text AS SELECT id, to_char(salary, '000') AS salary, -1.0 / age AS age FROM y;
 SELECT column_name, rank_correlation, mean_shift, median_shift, max_shift, residual_noise IS NULL AS no_noise
@@ -85,23 +85,73 @@ SELECT column_name, rank_correlation, max_shift FROM disclosure.permutation_repo
 SELECT column_name, rank_correlation, max_shift FROM disclosure.permutation_report('staff', 'released', ARRAY['grade'], 'id', '{"grade": ["principal", "senior", "junior"]}');
 
 -- NULLs come last on both sides, and are counted.
-SELECT column_name, records, rank_correlation, nulls_original, nulls_released, finding, only_original FROM disclosure.permutation_report('staff', 'released', key => 'id');
+SELECT column_name, records, rank_correlation, nulls_original, nulls_released, extent, only_original FROM disclosure.permutation_report('staff', 'released', key => 'id');
 
 -- Plausibility, and several releases side by side.
-SELECT records, random_records, all_combinations, real_distances, random_distances, overlap, statistic, p_value, p_method, matches, unlinked, correct, expected_correct, finding
+SELECT records, random_records, all_combinations, real_distances, random_distances, overlap, statistic, p_value, p_method, matches, unlinked, correct, expected_correct, correct_p_value, max_correct, holdout_bound, verdict
   FROM disclosure.linkage_plausibility('x', 'y', ARRAY['salary', 'age'], key => 'id') \gx
 CREATE TABLE big AS SELECT i AS id, i * 7919 % 1009 AS a, i * 104729 % 1013 AS b, i * 1299709 % 1019 AS c FROM generate_series(1, 300) i;
 CREATE TABLE noisy AS SELECT id, a + id % 5 AS a, b - id % 7 AS b, c + id % 3 AS c FROM big;
 CREATE TABLE shuffled AS SELECT id, a * 31 % 1009 AS a, b * 17 % 1013 AS b, c * 29 % 1019 AS c FROM big;
-SELECT finding, correct, expected_correct, all_combinations, random_records FROM disclosure.linkage_plausibility('big', 'noisy', key => 'id', seed => 3);
-SELECT finding, correct, all_combinations FROM disclosure.linkage_plausibility('big', 'shuffled', key => 'id', seed => 3);
-SELECT correct, expected_correct, finding FROM disclosure.linkage_plausibility('big', 'noisy', ARRAY['a', 'b', 'c']);
-SELECT released, records, round(rank_correlation::numeric, 3) AS rank_correlation, round(permutation::numeric, 3) AS permutation, correct, expected_correct, finding
+SELECT verdict, correct, expected_correct, all_combinations, random_records FROM disclosure.linkage_plausibility('big', 'noisy', key => 'id', seed => 3);
+SELECT verdict, correct, all_combinations FROM disclosure.linkage_plausibility('big', 'shuffled', key => 'id', seed => 3);
+SELECT correct, expected_correct, verdict FROM disclosure.linkage_plausibility('big', 'noisy', ARRAY['a', 'b', 'c']);
+SELECT released, records, round(rank_correlation::numeric, 3) AS rank_correlation, round(permutation::numeric, 3) AS permutation, correct, expected_correct, verdict
   FROM disclosure.compare_releases('big', ARRAY['big', 'noisy', 'shuffled']::regclass[], key => 'id');
-SELECT released, rank_correlation, permutation, correct, expected_correct, finding
+SELECT released, rank_correlation, permutation, correct, expected_correct, verdict
   FROM disclosure.compare_releases('big', ARRAY['noisy', 'shuffled']::regclass[], columns => ARRAY['a', 'b', 'c']);
-SELECT p, array_length(rank_correlations, 1) AS columns, finding, chosen
+SELECT p, array_length(rank_correlations, 1) AS columns, verdict, chosen
   FROM disclosure.calibrate_permutation('big', ARRAY['a', 'b', 'c'], candidates => ARRAY[0, 1, 10, 50, 100]);
+
+-- The verdict: correct links, not near ones. 200 people with three columns, as in crates/disclosure/tests/permutation/verdicts.rs.
+CREATE FUNCTION pg_temp.normal(i int, seed bigint) RETURNS float8 LANGUAGE sql AS $$
+  SELECT sqrt(-2 * ln(uniform[1])) * cos(2 * pi() * uniform[2])
+    FROM (SELECT array_agg(((hashint8extended(i, 2 * seed + n) >> 12 & 4503599627370495) + 0.5) / 4503599627370496 ORDER BY n) AS uniform
+            FROM generate_series(0, 1) n) u $$;
+CREATE FUNCTION pg_temp.people(correlation float8, seed bigint, people int) RETURNS TABLE (id int, a float8, b float8, c float8)
+  LANGUAGE sql AS $$
+  SELECT i, sqrt(correlation) * common + sqrt(1 - correlation) * pg_temp.normal(i, seed + 1),
+         sqrt(correlation) * common + sqrt(1 - correlation) * pg_temp.normal(i, seed + 2),
+         sqrt(correlation) * common + sqrt(1 - correlation) * pg_temp.normal(i, seed + 3)
+    FROM generate_series(1, people) i, pg_temp.normal(i, seed) common $$;
+CREATE TABLE independent AS SELECT * FROM pg_temp.people(0, 10, 200);
+CREATE TABLE half_noise AS SELECT id, disclosure.add_noise(a, 0.5, 1) OVER w AS a, disclosure.add_noise(b, 0.5, 2) OVER w AS b,
+                                  disclosure.add_noise(c, 0.5, 3) OVER w AS c FROM independent WINDOW w AS (ORDER BY id);
+CREATE TABLE correlated AS SELECT * FROM pg_temp.people(0.9, 20, 200);
+CREATE TABLE fresh AS SELECT * FROM pg_temp.people(0.9, 30, 200);
+CREATE TABLE outsiders AS SELECT * FROM pg_temp.people(0.9, 40, 1000);
+CREATE TABLE shuffled_columns AS SELECT id, disclosure.rank_swap(a, 100, 1) OVER w AS a, disclosure.rank_swap(b, 100, 2) OVER w AS b,
+                                        disclosure.rank_swap(c, 100, 3) OVER w AS c FROM correlated WINDOW w AS (ORDER BY id);
+SELECT original, released, key, holdout, round(p_value::numeric, 4) AS p_value, round(statistic::numeric, 2) AS statistic,
+       round(expected_correct::numeric, 1) AS expected_correct, round(correct_p_value::numeric, 4) AS correct_p_value, max_correct,
+       holdout_bound, verdict
+  FROM (VALUES ('independent'::regclass, 'half_noise'::regclass, 'id'::name, NULL::regclass), ('independent', 'half_noise', NULL, NULL),
+               ('correlated', 'correlated', 'id', NULL), ('correlated', 'correlated', NULL, NULL),
+               ('correlated', 'correlated', NULL, 'outsiders'),
+               ('correlated', 'fresh', 'id', NULL), ('correlated', 'fresh', NULL, NULL), ('correlated', 'fresh', NULL, 'outsiders'),
+               ('correlated', 'shuffled_columns', 'id', NULL), ('correlated', 'shuffled_columns', NULL, 'outsiders'))
+       t(original, released, key, holdout),
+       disclosure.linkage_plausibility(original, released, ARRAY['a', 'b', 'c'], key, holdout);
+SELECT released, verdict FROM disclosure.compare_releases('correlated', ARRAY['correlated', 'fresh']::regclass[], ARRAY['a', 'b', 'c'], holdout => 'outsiders');
+SELECT p, overlap > 0.8 AS overlaps, verdict, chosen
+  FROM disclosure.calibrate_permutation('correlated', ARRAY['a', 'b', 'c'], ARRAY[0, 10, 20, 40], holdout => 'outsiders');
+-- The order of rows of a hold-out does not matter, and its columns are found by name.
+CREATE TABLE outsiders_in_another_order AS SELECT c::numeric::float8, b, a FROM outsiders ORDER BY b;
+SELECT count(*) AS differ FROM (
+  SELECT * FROM disclosure.linkage_plausibility('correlated', 'fresh', ARRAY['a', 'b', 'c'], holdout => 'outsiders', ties => 'random')
+  EXCEPT SELECT * FROM disclosure.linkage_plausibility('correlated', 'fresh', ARRAY['a', 'b', 'c'], holdout => 'outsiders_in_another_order', ties => 'random')) d;
+-- Many equal records are safe for any key. A hold-out may have other values, NULLs, and orders of its own.
+CREATE TABLE coarse AS SELECT i AS id, nullif(i % 2, 1) AS a, (ARRAY['low', 'high'])[1 + i / 2 % 2] AS b FROM generate_series(1, 200) i;
+CREATE TABLE coarse_outsiders AS SELECT nullif(i % 5, 3) AS a, (ARRAY['low', 'medium', 'high'])[1 + i % 3] AS b FROM generate_series(1, 50) i;
+SELECT random_records, expected_correct, max_correct, verdict
+  FROM disclosure.linkage_plausibility('coarse', 'coarse', ARRAY['a', 'b'], holdout => 'coarse_outsiders', orders => '{"b": ["low", "medium", "high"]}');
+SELECT max_correct, verdict FROM disclosure.linkage_plausibility('coarse', 'coarse', ARRAY['a', 'b'], at_most => 0.01);
+-- Without columns, the call says which it took: not those that are labelled to take no part.
+SELECT verdict FROM disclosure.linkage_plausibility('coarse', 'coarse');
+SELECT disclosure.label_column('coarse', 'id', 'identifier');
+SELECT verdict FROM disclosure.linkage_plausibility('coarse', 'coarse');
+SELECT released, verdict FROM disclosure.compare_releases('coarse', ARRAY['coarse', 'coarse']::regclass[]);
+SELECT p, verdict FROM disclosure.calibrate_permutation('coarse', candidates => ARRAY[1]);
 
 -- Ties: an intruder sees equal values as equal. By chance, seeds decide; the order of rows never does.
 CREATE TABLE tied AS SELECT i AS id, i % 3 AS a, i % 4 AS b FROM generate_series(1, 48) i;
@@ -188,17 +238,17 @@ SELECT * FROM disclosure.check_subject(ROW(1), 'nobody', ARRAY['age']);
 SELECT * FROM disclosure.marginality('nobody', 'age', 'grade_distance');
 CREATE VIEW one AS SELECT * FROM x WHERE id = 1;
 CREATE VIEW one_masked AS SELECT * FROM y WHERE id = 1;
-SELECT column_name, records, rank_correlation, mean_shift, permutation, residual_noise, noise_share, finding FROM disclosure.permutation_report('one', 'one_masked', key => 'id');
+SELECT column_name, records, rank_correlation, mean_shift, permutation, residual_noise, noise_share, extent FROM disclosure.permutation_report('one', 'one_masked', key => 'id');
 SELECT * FROM disclosure.record_linkage('one', 'one_masked', key => 'id');
-SELECT finding, correct FROM disclosure.linkage_plausibility('one', 'one_masked', ARRAY['salary', 'age'], key => 'id');
+SELECT verdict, correct FROM disclosure.linkage_plausibility('one', 'one_masked', ARRAY['salary', 'age'], key => 'id');
 SELECT * FROM disclosure.permuted_privacy('one', 'one_masked', key => 'id');
 SELECT count(*) FROM disclosure.calibrate_permutation('one');
 CREATE VIEW nulls AS SELECT id, NULL::int AS salary, 7 AS age FROM x;
-SELECT column_name, rank_correlation, max_shift, nulls_original, finding FROM disclosure.permutation_report('nulls', 'nulls', key => 'id');
+SELECT column_name, rank_correlation, max_shift, nulls_original, extent FROM disclosure.permutation_report('nulls', 'nulls', key => 'id');
 SELECT DISTINCT distance, matches, probability FROM disclosure.record_linkage('nulls', 'nulls', ARRAY['salary', 'age'], key => 'id');
 SELECT DISTINCT d, v FROM disclosure.permuted_privacy('nulls', 'nulls', ARRAY['salary', 'age']);
 SELECT * FROM disclosure.check_subject(ROW(1, NULL), 'nulls', ARRAY['salary', 'age'], d => 0, v => ARRAY[0, 0]);
-SELECT finding FROM disclosure.linkage_plausibility('nulls', 'nulls', ARRAY['salary', 'age']);
+SELECT verdict FROM disclosure.linkage_plausibility('nulls', 'nulls', ARRAY['salary', 'age']);
 
 -- What is refused.
 \set VERBOSITY default
@@ -228,8 +278,13 @@ SELECT * FROM disclosure.record_linkage('x', 'y', ties => 'none');
 SELECT * FROM disclosure.record_linkage('x', 'y_text', key => 'salary');
 SELECT * FROM disclosure.linkage_plausibility('x', 'y', draws => 0);
 SELECT * FROM disclosure.linkage_plausibility('x', 'y', draws => NULL);
-SELECT * FROM disclosure.linkage_plausibility('x', 'y', at_least => 2);
-SELECT * FROM disclosure.linkage_plausibility('x', 'y', at_least => NULL);
+SELECT * FROM disclosure.linkage_plausibility('x', 'y', at_most => 2);
+SELECT * FROM disclosure.linkage_plausibility('x', 'y', at_most => NULL);
+SELECT * FROM disclosure.linkage_plausibility('x', 'y', ARRAY['age'], holdout => 0);
+SELECT * FROM disclosure.linkage_plausibility('x', 'y', ARRAY['age'], holdout => 'words');
+SELECT * FROM disclosure.linkage_plausibility('x', 'y', ARRAY['id'], holdout => 'numeric_keys');
+SELECT * FROM disclosure.linkage_plausibility('x', 'y', ARRAY['age'], holdout => 'nobody');
+SELECT * FROM disclosure.linkage_plausibility('nobody', 'nobody', ARRAY['age'], holdout => 'x');
 SELECT * FROM disclosure.compare_releases('x', NULL);
 SELECT * FROM disclosure.compare_releases('x', '{}');
 SELECT * FROM disclosure.compare_releases('x', ARRAY['y', NULL]::regclass[]);
@@ -241,6 +296,8 @@ SELECT * FROM disclosure.calibrate_permutation('x', candidates => ARRAY[1, NULL]
 SELECT * FROM disclosure.calibrate_permutation('x', candidates => NULL);
 SELECT * FROM disclosure.calibrate_permutation('x', at_most => 1.5);
 SELECT * FROM disclosure.calibrate_permutation('x', at_most => NULL);
+SELECT * FROM disclosure.calibrate_permutation('x', at_least => -1);
+SELECT * FROM disclosure.calibrate_permutation('x', ARRAY['age'], holdout => 'nobody');
 SELECT * FROM disclosure.check_subject(NULL, 'y', ARRAY['age']);
 SELECT * FROM disclosure.check_subject(ROW(1), 'y', NULL);
 SELECT * FROM disclosure.check_subject(ROW(1), 'y', ARRAY['salary', 'age']);

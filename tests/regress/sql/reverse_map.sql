@@ -109,3 +109,31 @@ SELECT disclosure.microaggregate(i, NULL) OVER () FROM generate_series(1, 2) i;
 DROP TABLE staff;
 DROP TYPE size, grade;
 DROP DOMAIN euro;
+
+-- Against the definition in SQL, in types that are sorted in different ways: by keys, by their bytes where that is the order of
+-- the type, and by Postgres. Some values are equal, and some are NULL.
+CREATE COLLATION caseless (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+CREATE FUNCTION pg_temp.compared(x text) RETURNS TABLE (wrong bigint, lost bigint) LANGUAGE plpgsql AS $$
+BEGIN
+  RETURN QUERY EXECUTE format($q$
+    WITH v AS MATERIALIZED (SELECT i, %s AS x FROM generate_series(1, 2002) i, LATERAL (SELECT i * 7919 %% 1009 AS n) n),
+         t AS MATERIALIZED (SELECT x.x, y.x AS y FROM v x JOIN v y ON y.i = x.i * 13 %% 2003),
+         z AS MATERIALIZED (SELECT y, disclosure.reverse_map(x, y) OVER () AS z FROM t),
+         a AS (SELECT x, row_number() OVER (ORDER BY x) AS r FROM t), b AS (SELECT z, row_number() OVER (ORDER BY y, z) AS r FROM z)
+    SELECT count(*) FILTER (WHERE a.x IS DISTINCT FROM b.z),
+           (SELECT count(*) FROM (SELECT x::text COLLATE "C" FROM t EXCEPT ALL SELECT z::text COLLATE "C" FROM z) d)
+      FROM a FULL JOIN b USING (r)$q$, x);
+END $$;
+SELECT kind, wrong, lost
+  FROM (VALUES ('numeric', $$nullif(n, 3)::numeric / 8$$), ('scales', $$round(n % 50, i % 4)$$), ('many digits', $$nullif(n, 3)::numeric / 7$$),
+               ('one with many digits', $$CASE i WHEN 1500 THEN 1 / 3.0 ELSE nullif(n, 3) END$$),
+               ('special', $$CASE n % 20 WHEN 0 THEN 'NaN'::numeric WHEN 1 THEN -1e-200 WHEN 2 THEN 1e200 ELSE n - 500 END$$),
+               ('large', $$CASE i % 3 WHEN 0 THEN n ELSE (n || repeat('0', 5000))::numeric END$$),
+               ('default', $$nullif(md5(n::text), md5('3'))$$), ('C', $$nullif(md5(n::text), md5('3')) COLLATE "C"$$),
+               ('mixed case', $$CASE i % 2 WHEN 0 THEN upper(md5(n::text)) ELSE md5(n::text) END COLLATE "und-x-icu"$$),
+               ('caseless', $$CASE i % 2 WHEN 0 THEN upper(md5((n % 90)::text)) ELSE md5((n % 90)::text) END COLLATE caseless$$),
+               ('accents', $$((ARRAY['e', 'é', 'E', 'ê', 'f'])[1 + n % 5] || n % 9) COLLATE "und-x-icu"$$), ('short', $$repeat('a', n % 9)$$),
+               ('char(n)', $$(n % 90)::text::char(9)$$), ('bpchar', $$rpad((n % 90)::text, 3 + i % 4)::bpchar$$),
+               ('bytea', $$decode(md5(n::text), 'hex')$$), ('uuid', $$md5(n::text)::uuid$$), ('name', $$md5(n::text)::name$$),
+               ('inet', $$'10.0.0.0'::inet + n * 7$$), ('interval', $$n * interval '7 h'$$), ('array', $$ARRAY[n % 30, n]$$),
+               ('jsonb', $$jsonb_build_object('n', n % 90)$$)) kinds(kind, x), pg_temp.compared(x);

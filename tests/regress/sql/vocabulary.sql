@@ -20,7 +20,7 @@ SELECT n.role, n.name, w.instead
   FROM names n JOIN (VALUES
          ('rival|attacker|intruder|hacker', 'adversary'), ('anonymi[sz]ed|releases', 'released'), ('id', 'key'), ('on_columns', 'columns'),
          ('weights', 'labels'), ('most', 'max_rows'), ('most_correct|limit', 'at_most'), ('enough', 'at_least'), ('subject|row', 'record'),
-         ('decision|holds|within_tolerance', 'verdict'), ('item_summary', 'item_counts'), ('entity', 'person'), ('place', 'rank'))
+         ('decision|holds|within_tolerance|finding', 'verdict'), ('item_summary', 'item_counts'), ('entity', 'person'), ('place', 'rank'))
        AS w(word, instead) ON n.name ~ ('^(' || w.word || ')$')
  ORDER BY 1, 2;
 -- Reserved words.

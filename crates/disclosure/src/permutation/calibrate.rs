@@ -1,13 +1,14 @@
 //! Calibration: finds how much rank swapping is enough to protect a table.
 //!
-//! Every candidate distance is tried on the table. The paper (section 5) requires only that an adversary's
-//! matches are plausibly random. Here the expected number of correct matches is limited as well.
+//! Every candidate distance is tried on the table. The paper (section 5) requires only that the distances of an
+//! adversary's matches overlap with those of random records. Here the expected number of correct matches is
+//! limited as well.
 
 use super::chance::RandomRecords;
 use super::linkage::link_trees;
 use super::{
-    ChanceSettings, Finding, HalfRanks, KdTree, Plausibility, Points, RankSwapSettings, Ties,
-    rank_correlation, ranks, swap_records,
+    Assessment, ChanceSettings, HalfRanks, KdTree, Plausibility, Points, RankSwapSettings, Ties,
+    holdout_points, rank_correlation, ranks, swap_records,
 };
 use crate::{Control, Error, Result};
 use rand::{Rng, SeedableRng};
@@ -21,14 +22,10 @@ pub struct Candidate {
     pub p: f64,
     /// Rank correlation of each column before and after swapping; `None` for a column with a single value.
     pub correlations: Vec<Option<f64>>,
-    /// Comparison of an adversary's matches with chance.
-    pub plausibility: Plausibility,
-    /// Number of records whose counterpart is among their matches.
-    pub correct: u64,
-    /// Expected number of correct links if an adversary draws one of the matches of each record.
-    pub expected_correct: f64,
-    /// Whether this is the smallest `p` with which matches are plausibly random and few enough of them are
-    /// expected to be correct.
+    /// What an adversary's links are worth. The correct ones are known.
+    pub assessment: Assessment,
+    /// Whether this is the smallest `p` with which few enough links are expected to be correct, and with which
+    /// the distances of real and random matches overlap enough.
     pub chosen: bool,
 }
 
@@ -39,8 +36,9 @@ pub struct CalibrationSettings {
     pub candidates: Vec<f64>,
     /// Settings of the comparison with chance.
     pub chance: ChanceSettings,
-    /// Largest share of the records that may be expected to be linked correctly.
-    pub at_most: f64,
+    /// Smallest overlap of the distances of real and random matches. At no distance may the cumulative share
+    /// of real matches be ahead by more than 1 − `at_least` either.
+    pub at_least: f64,
 }
 
 impl Default for CalibrationSettings {
@@ -50,7 +48,7 @@ impl Default for CalibrationSettings {
                 .map(f64::from)
                 .into(),
             chance: ChanceSettings::default(),
-            at_most: 0.05,
+            at_least: 0.8,
         }
     }
 }
@@ -66,20 +64,22 @@ impl CalibrationSettings {
             ));
         }
         self.chance.check()?;
-        Error::check_unit_interval("at_most", self.at_most)
+        Error::check_unit_interval("at_least", self.at_least)
     }
 }
 
 /// Swaps the ranks of every column by up to each of the candidate distances and returns the effect of each
-/// one. Marks as chosen the smallest distance for which matches are plausibly random and not too many of them
-/// are expected to be correct. Both conditions matter because matches that look random may be right: the
-/// first limits what an adversary can prove, the second limits what they get right.
+/// one. Marks as chosen the smallest distance for which matches overlap with those of random records and not too
+/// many of them are expected to be correct. Both conditions matter because matches that look random may be
+/// right: the first limits what an adversary can prove, the second limits what they get right.
 ///
 /// Swaps of different columns are independent, and those of one candidate do not depend on the other
 /// candidates. If ties are broken at random, every column of every table gets its own draw: the same order on
-/// both sides would reveal which records belong together.
+/// both sides would reveal which records belong together. The `holdout`, if there is one, serves as the random
+/// records: see [`holdout_points`].
 pub fn calibrate(
     columns: &[Vec<u32>],
+    holdout: Option<&[Vec<u32>]>,
     ties: Ties,
     settings: &CalibrationSettings,
     control: &Control,
@@ -88,10 +88,12 @@ pub fn calibrate(
     let CalibrationSettings {
         candidates,
         chance,
-        at_most,
+        at_least,
     } = settings;
     let original = Points::new(&ranks_of(columns, ties, ORIGINAL_SIDE, control)?);
-    let random = RandomRecords::new(&original, chance)?;
+    let holdout = holdout.map(|holdout| holdout_points(columns, holdout, ties, chance.seed, control));
+    let holdout = holdout.transpose()?;
+    let random = RandomRecords::new(&original, holdout.as_ref(), chance)?;
     control.set_total((candidates.len() as u64).saturating_mul(original.len() as u64 + random.number));
     let tree = KdTree::new(&original, control)?;
     let counterparts: Vec<u32> = (0..original.len() as u32).collect();
@@ -104,24 +106,33 @@ pub fn calibrate(
         let released_tree = KdTree::new(&released, control)?;
         let linkage = link_trees(&tree, &released_tree, control)?;
         let links = linkage.count_correct(&linkage.correct(&original, &released, &counterparts));
+        let plausibility = random.compare(&linkage, &released_tree, control)?;
         Ok(Candidate {
             p,
             correlations,
-            plausibility: random.compare(&linkage, &released_tree, control)?,
-            correct: links.correct,
-            expected_correct: links.expected_correct,
+            assessment: Assessment {
+                plausibility,
+                links: Some(links),
+                is_safe: plausibility.is_safe(Some(&links), chance.at_most),
+            },
             chosen: false,
         })
     };
     let mut candidates: Vec<Candidate> = candidates.iter().map(evaluate).collect::<Result<_>>()?;
-    let at_most = at_most * original.len() as f64;
-    let safe = candidates.iter_mut().filter(|candidate| {
-        candidate.plausibility.finding == Finding::PlausiblyRandom && candidate.expected_correct <= at_most
+    let enough = candidates.iter_mut().filter(|Candidate { assessment, .. }| {
+        assessment.is_safe == Some(true) && in_common(&assessment.plausibility) >= *at_least
     });
-    if let Some(least) = safe.min_by(|one, other| one.p.total_cmp(&other.p)) {
+    if let Some(least) = enough.min_by(|one, other| one.p.total_cmp(&other.p)) {
         least.chosen = true;
     }
     Ok(candidates)
+}
+
+/// Returns what the distances of real and random matches have in common. If there are few records, bins are
+/// wide and may hold both exact matches and distant ones. But two distributions have no more in common than 1
+/// minus the largest difference of their cumulative shares.
+fn in_common(found: &Plausibility) -> f64 {
+    found.overlap.min(1.0 - found.shorter.statistic)
 }
 
 /// Value of `side` for the original, from which the seeds of its ties are derived. A swapped table uses the

@@ -1,12 +1,14 @@
 //! Comparison of an adversary's matches with chance (section 5 of the paper).
 //!
-//! Random records are made by drawing the value of each column independently from the original table. They
-//! are linked with the released table like real records. If their matches are as near as those of the real
-//! records, a near match proves nothing. The distances of both are compared by their
-//! [overlap](Distribution::overlap) and by a one-sided [test](Distribution::shorter_than).
+//! Random records are made by drawing the value of each column independently from the original table, or are
+//! those of a hold-out: people of the same population who are not in the released table. They are linked with
+//! the released table like real records. If their matches are as near as those of the real records, a near
+//! match proves nothing. The distances of both are compared by their [overlap](Distribution::overlap) and by a
+//! one-sided [test](Distribution::shorter_than).
 
 use super::kd_tree::QUERIES_PER_CHECK;
 use super::linkage::link_trees;
+use super::verdict::SIGNIFICANCE_LEVEL;
 use super::{Distribution, HalfRanks, KdTree, Linkage, Points, Quantiles, ShorterTest};
 use crate::{Control, Error, Result};
 use rand::{Rng, RngExt, SeedableRng};
@@ -19,8 +21,8 @@ pub struct ChanceSettings {
     /// Number of random records drawn for each original one, if there are too many combinations to use them
     /// all.
     pub draws: u32,
-    /// Smallest overlap of real and random distances that makes matches plausibly random.
-    pub at_least: f64,
+    /// Largest share of the records that an adversary may be expected to link correctly.
+    pub at_most: f64,
     /// The same seed draws the same records.
     pub seed: u64,
 }
@@ -29,7 +31,7 @@ impl Default for ChanceSettings {
     fn default() -> Self {
         ChanceSettings {
             draws: 10,
-            at_least: 0.8,
+            at_most: 0.05,
             seed: 1,
         }
     }
@@ -45,34 +47,16 @@ impl ChanceSettings {
                 "the number of random records per original record, such as 10",
             ));
         }
-        Error::check_unit_interval("at_least", self.at_least)
+        Error::check_unit_interval("at_most", self.at_most)
     }
 }
-
-/// Conclusion on whether an adversary's matches are better than chance.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub enum Finding {
-    /// The distances of real and random matches overlap by at least [`ChanceSettings::at_least`], and at no
-    /// distance is the cumulative share of real matches ahead by more than 1 − `at_least`. A near match
-    /// proves nothing.
-    PlausiblyRandom,
-    /// The distances overlap too little, but chance alone could have made the real ones as short as they are:
-    /// there are too few records to tell, or the real matches are even farther away than the random ones.
-    /// Also the finding if fewer than two columns have different values: the combinations are then the
-    /// original records themselves and say nothing about chance.
-    Undecided,
-    /// Real matches are nearer than chance explains.
-    BetterThanChance,
-}
-
-/// Significance level: p-values below it are not explained by chance.
-const SIGNIFICANCE_LEVEL: f64 = 0.05;
 
 /// Comparison of the matches of real records with those of random records.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Plausibility {
+    /// Number of original records.
+    pub records: u64,
     /// Number of random records.
     pub random_records: u64,
     /// Whether the random records are all combinations of the original values, each weighted by its
@@ -90,22 +74,28 @@ pub struct Plausibility {
     pub mean_matches: f64,
     /// Number of released records that are not the match of any original record.
     pub unlinked: u64,
-    /// Conclusion from the overlap and the test.
-    pub finding: Finding,
+    /// Upper bound of the expected number of correct links, whichever records belong together: see
+    /// [`Linkage::max_correct`].
+    pub max_correct: f64,
+    /// Upper bound of the expected number of correct links according to the test, if the random records are a
+    /// hold-out: see [`unnoticed_share`].
+    pub holdout_bound: Option<f64>,
 }
 
 /// Compares the matches of a maximum-knowledge adversary (the paper's intruder) with those of random records.
 ///
-/// Each value of a random record comes from an original record drawn for this value alone, as if the columns
-/// were independent. If there are at most 100,000 combinations, or at most as many as records would be drawn,
-/// all combinations are used instead, each weighted by its probability.
+/// Without a `holdout`, each value of a random record comes from an original record drawn for this value alone,
+/// as if the columns were independent. If there are at most 100,000 combinations, or at most as many as records
+/// would be drawn, all combinations are used instead, each weighted by its probability. The points of a hold-out
+/// are those of [`holdout_points`](super::holdout_points).
 pub fn plausibility(
     original: &Points,
     released: &Points,
+    holdout: Option<&Points>,
     chance: &ChanceSettings,
     control: &Control,
 ) -> Result<Plausibility> {
-    let random = RandomRecords::new(original, chance)?;
+    let random = RandomRecords::new(original, holdout, chance)?;
     control.set_total(original.len() as u64 + random.number);
     let released = KdTree::new(released, control)?;
     let linkage = link_trees(&KdTree::new(original, control)?, &released, control)?;
@@ -115,39 +105,59 @@ pub fn plausibility(
 /// Compares matches with chance like [`plausibility`], for records that were [linked](super::link) before.
 pub fn plausibility_of_linkage(
     linkage: &Linkage,
-    original: &Points,
-    released: &Points,
+    [original, released]: [&Points; 2],
+    holdout: Option<&Points>,
     chance: &ChanceSettings,
     control: &Control,
 ) -> Result<Plausibility> {
-    let random = RandomRecords::new(original, chance)?;
+    let random = RandomRecords::new(original, holdout, chance)?;
     control.set_total(random.number);
     random.compare(linkage, &KdTree::new(released, control)?, control)
 }
 
-/// Random records made from the values of an original table: set A of the paper.
+/// Random records with which the original ones are compared: set A of the paper.
 pub(super) struct RandomRecords<'a> {
     original: &'a Points,
     chance: &'a ChanceSettings,
-    margins: Margins,
+    source: Source<'a>,
     /// Number of random records.
     pub number: u64,
-    all_combinations: bool,
+}
+
+/// Where random records come from.
+enum Source<'a> {
+    /// All combinations of the original values.
+    Combinations(Margins),
+    /// Draws of the original values.
+    Draws,
+    /// People who are not in the released table.
+    Holdout(&'a Points),
 }
 
 impl<'a> RandomRecords<'a> {
-    pub fn new(original: &'a Points, chance: &'a ChanceSettings) -> Result<Self> {
+    pub fn new(
+        original: &'a Points,
+        holdout: Option<&'a Points>,
+        chance: &'a ChanceSettings,
+    ) -> Result<Self> {
         chance.check()?;
-        let margins = Margins::new(original);
         let drawn = u64::from(chance.draws).saturating_mul(original.len() as u64);
-        let combinations = margins.combinations();
-        let all = combinations.filter(|&number| number <= drawn.max(ALWAYS_ALL));
+        let (source, number) = match holdout {
+            Some(holdout) => (Source::Holdout(holdout), holdout.len() as u64),
+            None => {
+                let margins = Margins::new(original);
+                let combinations = margins.combinations();
+                match combinations.filter(|&number| number <= drawn.max(ALWAYS_ALL)) {
+                    Some(number) => (Source::Combinations(margins), number),
+                    None => (Source::Draws, drawn),
+                }
+            }
+        };
         Ok(RandomRecords {
             original,
             chance,
-            margins,
-            number: all.unwrap_or(drawn),
-            all_combinations: all.is_some(),
+            source,
+            number,
         })
     }
 
@@ -161,69 +171,80 @@ impl<'a> RandomRecords<'a> {
         let ((Some(real_distances), Some(random_distances), Some(overlap)), Some(shorter)) =
             (compared, shorter)
         else {
-            return Err(no_records(self.original));
+            return Err(self.no_records());
         };
+        let records = matches.len() as u64;
         Ok(Plausibility {
+            records,
             random_records: self.number,
-            all_combinations: self.all_combinations,
+            all_combinations: matches!(self.source, Source::Combinations(_)),
             real_distances,
             random_distances,
             overlap,
             shorter,
-            mean_matches: matches.iter().map(|found| found.count as f64).sum::<f64>() / matches.len() as f64,
+            mean_matches: matches.iter().map(|found| found.count as f64).sum::<f64>() / records as f64,
             unlinked: linkage.unlinked,
-            finding: self.finding(overlap, shorter),
+            max_correct: linkage.max_correct(),
+            holdout_bound: matches!(self.source, Source::Holdout(_))
+                .then(|| records as f64 * unnoticed_share(shorter.statistic, [records, self.number])),
         })
-    }
-
-    fn finding(&self, overlap: f64, shorter: ShorterTest) -> Finding {
-        // If there are few records, bins are wide and may hold both exact matches and distant ones. But two
-        // distributions have no more in common than 1 minus the largest difference of their cumulative
-        // shares.
-        let in_common = overlap.min(1.0 - shorter.statistic);
-        if self.margins.columns_that_vary() < 2 {
-            Finding::Undecided
-        } else if in_common >= self.chance.at_least {
-            Finding::PlausiblyRandom
-        } else if shorter.p_value >= SIGNIFICANCE_LEVEL {
-            Finding::Undecided
-        } else {
-            Finding::BetterThanChance
-        }
     }
 
     /// Returns the distances of the random records' matches.
     fn distances(&self, released: &KdTree, control: &Control) -> Result<Distribution> {
-        if self.all_combinations {
-            let weights = sum_by_distance(self.number, control, |from, records| {
-                self.margins
-                    .distances_of_combinations(released, from, records, control)
-            });
-            return Ok(Distribution::from_weights(&weights?));
+        match &self.source {
+            Source::Combinations(margins) => {
+                let weights = sum_by_distance(self.number, control, |from, records| {
+                    margins.distances_of_combinations(released, from, records, control)
+                });
+                Ok(Distribution::from_weights(&weights?))
+            }
+            Source::Draws => {
+                let seeds = Pcg64Mcg::seed_from_u64(self.chance.seed);
+                let counts = sum_by_distance(self.number, control, |from, records| {
+                    // There may be too many chunks to store a seed for each. Skipping ahead finds the seed of
+                    // this chunk.
+                    let mut seeds = seeds.clone();
+                    seeds.advance(u128::from(from / CHUNK));
+                    let mut random = Pcg64Mcg::seed_from_u64(seeds.next_u64());
+                    distances_of_draws(self.original, released, records, &mut random, control)
+                });
+                Ok(Distribution::from_counts(&counts?))
+            }
+            Source::Holdout(holdout) => {
+                let counts = sum_by_distance(self.number, control, |from, records| {
+                    // There are no more records than a `u32` can count.
+                    let chunk: Vec<u32> = (from as u32..(from + records) as u32).collect();
+                    distances_of_points(&holdout.select(&chunk), released, control)
+                });
+                Ok(Distribution::from_counts(&counts?))
+            }
         }
-        let seeds = Pcg64Mcg::seed_from_u64(self.chance.seed);
-        let counts = sum_by_distance(self.number, control, |from, records| {
-            // There may be too many chunks to store a seed for each. Skipping ahead finds the seed of this
-            // chunk.
-            let mut seeds = seeds.clone();
-            seeds.advance(u128::from(from / CHUNK));
-            let mut random = Pcg64Mcg::seed_from_u64(seeds.next_u64());
-            distances_of_draws(self.original, released, records, &mut random, control)
-        });
-        Ok(Distribution::from_counts(&counts?))
+    }
+
+    fn no_records(&self) -> Error {
+        let argument = match self.source {
+            _ if self.original.is_empty() => "original",
+            Source::Holdout(holdout) if holdout.is_empty() => "holdout",
+            _ => "released",
+        };
+        Error::invalid(argument, "has no records", "a table with at least one record")
     }
 }
 
-fn no_records(original: &Points) -> Error {
-    Error::invalid(
-        if original.is_empty() {
-            "original"
-        } else {
-            "released"
-        },
-        "has no records",
-        "a table with at least one record",
-    )
+/// Returns the largest share of the records that may be linked correctly although the test has found no more
+/// than `statistic`, with 95 % confidence. The two numbers are those of the original and of the hold-out records.
+///
+/// Let F be the distribution of the distance between a person outside the released table and its nearest
+/// record, and G that of the distance between a person inside and their own record. If the two distances of a
+/// person are independent, then the nearest record is within t with probability 1 − (1 − F)(1 − G), so that the
+/// statistic estimates D = max (1 − F) G. A link is correct with probability ∫ (1 − F) dG = ∫ G dF. Because
+/// G ≤ min(1, D / (1 − F)), this is at most ∫ min(1, D / v) dv = D (1 − ln D), v from 0 to 1. D exceeds the
+/// statistic by at most the two margins of Dvoretzky, Kiefer, Wolfowitz and Massart (1990) at 2.5 % each.
+pub fn unnoticed_share(statistic: f64, records: [u64; 2]) -> f64 {
+    let margin = |records: u64| ((2.0 / SIGNIFICANCE_LEVEL).ln() / (2.0 * records as f64)).sqrt();
+    let largest = (statistic + margin(records[0]) + margin(records[1])).min(1.0);
+    largest * (1.0 - largest.ln())
 }
 
 /// Number of combinations up to which all of them are always used.
@@ -282,9 +303,14 @@ fn distances_of_draws(
         (0..records).map(|_| draw()).collect()
     };
     let columns: Vec<Vec<HalfRanks>> = (0..original.width()).map(&mut column).collect();
+    distances_of_points(&Points::new(&columns), tree, control)
+}
+
+/// Returns the distances of the matches of records.
+fn distances_of_points(records: &Points, tree: &KdTree, control: &Control) -> Result<Vec<WeightedDistance>> {
     // Equal records are looked up only once in a tree, and neighbours, which need the same part of `tree`,
     // follow each other.
-    let drawn = KdTree::new(&Points::new(&columns), control)?;
+    let drawn = KdTree::new(records, control)?;
     let mut found = Vec::with_capacity(drawn.points());
     for number in 0..drawn.points() {
         if number.is_multiple_of(QUERIES_PER_CHECK) {
@@ -308,10 +334,6 @@ impl Margins {
             equal.map(|equal| (equal[0], equal.len() as u32)).collect()
         };
         Margins((0..original.width()).into_par_iter().map(of_column).collect())
-    }
-
-    fn columns_that_vary(&self) -> usize {
-        self.0.iter().filter(|values| values.len() > 1).count()
     }
 
     /// Returns the number of combinations; `None` if it does not fit into a `u64`.

@@ -169,6 +169,11 @@ impl KdTree {
         self.point_starts.len() - 1
     }
 
+    /// Returns the number of records.
+    pub fn total_records(&self) -> usize {
+        self.records.len()
+    }
+
     /// Returns a point. Points with close numbers are close to each other.
     pub fn point(&self, number: usize) -> &[HalfRanks] {
         &self.coordinates[number * self.width..(number + 1) * self.width]

@@ -1,3 +1,4 @@
+use super::verdict::chance_of_correct;
 use super::{CorrectLinks, HalfRanks, KdTree, Points, distance};
 use crate::{Control, Result};
 use rayon::prelude::*;
@@ -21,6 +22,8 @@ pub struct Matches {
 pub struct Linkage {
     /// Matches of each original record; empty if no record was released.
     pub matches: Vec<Matches>,
+    /// Number of released records that are the match of an original record.
+    pub linked: u64,
     /// Number of released records that are not the match of any original record.
     pub unlinked: u64,
 }
@@ -50,9 +53,11 @@ pub(super) fn link_trees(original: &KdTree, released: &KdTree, control: &Control
             first: found.first,
         })
     })?;
+    let unlinked = released.unmarked(&marks);
     Ok(Linkage {
         matches,
-        unlinked: released.unmarked(&marks),
+        linked: released.total_records() as u64 - unlinked,
+        unlinked,
     })
 }
 
@@ -73,10 +78,22 @@ impl Linkage {
     /// Counts the correct links, given the result of [`correct`](Self::correct).
     pub fn count_correct(&self, correct: &[bool]) -> CorrectLinks {
         let links = self.matches.iter().zip(correct).filter(|(_, correct)| **correct);
+        // Not `sum`, because the sum of nothing is -0.0.
+        let expected_correct = links
+            .clone()
+            .fold(0.0, |sum, (found, _)| sum + 1.0 / found.count as f64);
         CorrectLinks {
-            correct: links.clone().count() as u64,
-            // Not `sum`, because the sum of nothing is -0.0.
-            expected_correct: links.fold(0.0, |sum, (found, _)| sum + 1.0 / found.count as f64),
+            correct: links.count() as u64,
+            expected_correct,
+            p_value: chance_of_correct(expected_correct),
         }
+    }
+
+    /// Returns an upper bound of the expected number of correct links that holds whichever records belong
+    /// together, so that it needs no key. At best the counterpart of every record is among its matches and is
+    /// drawn with probability 1 / matches, and a released record that is nobody's match is never linked.
+    pub fn max_correct(&self) -> f64 {
+        let draws = self.matches.iter().map(|found| 1.0 / found.count as f64);
+        f64::min(draws.fold(0.0, |sum, draw| sum + draw), self.linked as f64)
     }
 }

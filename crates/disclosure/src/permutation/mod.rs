@@ -36,12 +36,14 @@
 //! # Ok::<(), disclosure::Error>(())
 //! ```
 
+mod byte_order;
 mod calibrate;
 mod canonical;
 mod chance;
 mod column_to_sort;
 mod correlation;
 mod distribution;
+mod holdout;
 mod kd_tree;
 mod linkage;
 mod mapping;
@@ -59,16 +61,19 @@ pub mod sort_key;
 mod spread;
 mod subject;
 mod swap;
+mod verdict;
 
+pub use byte_order::byte_order;
 pub use calibrate::{CalibrationSettings, Candidate, calibrate};
 pub use canonical::canonical_order;
-pub use chance::{ChanceSettings, Finding, Plausibility, plausibility, plausibility_of_linkage};
+pub use chance::{ChanceSettings, Plausibility, plausibility, plausibility_of_linkage, unnoticed_share};
 pub use correlation::rank_correlation;
+pub use holdout::holdout_points;
 pub use linkage::{Linkage, Matches, link};
 pub use mapping::{order_by_dense_ranks, rank_shifts, reverse_map};
 pub use marginality::{Marginality, marginality};
 pub use microaggregation::{MicroaggregationSettings, microaggregate};
-pub use ranked_tables::{CorrectLinks, RankedTables};
+pub use ranked_tables::{Assessment, CorrectLinks, RankedTables};
 // Public for tests and benchmarks only.
 pub use column_to_sort::{ColumnToSort, paired_orders};
 pub use distribution::{Distribution, MEDIAN, PValueMethod, Quantiles, ShorterTest};

@@ -138,17 +138,17 @@ pub fn dense_ranks(keys: &[u64], control: &Control) -> Result<Vec<u32>> {
 }
 
 /// A record with its sort key.
-trait Keyed: Copy + Default + Ord {
+pub(super) trait Keyed: Copy + Default + Ord {
     fn key(self) -> u64;
     fn record(self) -> u32;
 }
 
 /// A key of any size and its record.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct Pair(u64, u32);
+pub(super) struct Pair(u64, u32);
 
 impl Pair {
-    fn all(keys: &[u64]) -> Vec<Self> {
+    pub fn all(keys: &[u64]) -> Vec<Self> {
         keys.iter()
             .zip(0..)
             .map(|(&key, record)| Pair(key, record))
@@ -208,7 +208,7 @@ fn dense_ranks_of_sorted<K: Keyed>(sorted: &[K], control: &Control) -> Result<Ve
 }
 
 /// Sorts records by their keys.
-fn sort_by_keys<K: Keyed>(mut all: Vec<K>, control: &Control) -> Result<Vec<K>> {
+pub(super) fn sort_by_keys<K: Keyed>(mut all: Vec<K>, control: &Control) -> Result<Vec<K>> {
     match all.len() {
         0..=SMALL_COLUMN => all.sort_unstable(),
         _ => radix_sort(&mut all, control)?,

@@ -12,6 +12,7 @@ pub struct RankedTables {
     original: Points,
     released: Points,
     is_paired: bool,
+    holdout: Option<Points>,
 }
 
 /// Number of records that the adversary links correctly.
@@ -22,6 +23,21 @@ pub struct CorrectLinks {
     pub correct: u64,
     /// Expected number of correct links if the adversary draws one of the matches of each record.
     pub expected_correct: f64,
+    /// Upper bound of the probability that at least as many are expected if the links are random. Then one
+    /// correct link is expected in a table of any size.
+    pub p_value: f64,
+}
+
+/// What an adversary's links are worth.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct Assessment {
+    /// Comparison of the links with chance.
+    pub plausibility: Plausibility,
+    /// Number of correct links, if it is known which records belong together.
+    pub links: Option<CorrectLinks>,
+    /// Whether few enough links are correct; `None` if it is not known: see [`Plausibility::is_safe`].
+    pub is_safe: Option<bool>,
 }
 
 impl RankedTables {
@@ -38,7 +54,17 @@ impl RankedTables {
             original: Points::from_dense_ranks(original, ties, control)?,
             released: Points::from_dense_ranks(released, ties.of_released(), control)?,
             is_paired,
+            holdout: None,
         })
+    }
+
+    /// Adds a hold-out with which the original records are compared instead of random records: see
+    /// [`holdout_points`](super::holdout_points).
+    pub fn with_holdout(self, holdout: Points) -> Self {
+        RankedTables {
+            holdout: Some(holdout),
+            ..self
+        }
     }
 
     /// Links every original record with the nearest released records. If the tables are paired, also returns
@@ -54,19 +80,20 @@ impl RankedTables {
 
     /// Compares the links with chance and, if the tables are paired, counts the correct ones. Returns `None`
     /// if there are no original records.
-    pub fn assess(
-        &self,
-        chance: &ChanceSettings,
-        control: &Control,
-    ) -> Result<Option<(Plausibility, Option<CorrectLinks>)>> {
+    pub fn assess(&self, chance: &ChanceSettings, control: &Control) -> Result<Option<Assessment>> {
         chance.check()?;
         if self.original.is_empty() {
             return Ok(None);
         }
         let (linkage, correct) = self.link(control)?;
         let links = correct.map(|correct| linkage.count_correct(&correct));
-        let found = plausibility_of_linkage(&linkage, &self.original, &self.released, chance, control)?;
-        Ok(Some((found, links)))
+        let tables = [&self.original, &self.released];
+        let found = plausibility_of_linkage(&linkage, tables, self.holdout.as_ref(), chance, control)?;
+        Ok(Some(Assessment {
+            plausibility: found,
+            links,
+            is_safe: found.is_safe(links.as_ref(), chance.at_most),
+        }))
     }
 }
 
@@ -86,14 +113,15 @@ mod tests {
         let (linkage, correct) = tables(&[one, other], true).link(&control).unwrap();
         assert_eq!((linkage.matches.len(), correct), (4, Some(vec![true; 4])));
         let assessed = tables(&[one, other], true).assess(&ChanceSettings::default(), &control);
-        let (_, links) = assessed.unwrap().unwrap();
+        let links = assessed.unwrap().unwrap().links;
         let expected = CorrectLinks {
             correct: 4,
             expected_correct: 3.0,
+            p_value: 1.0 / 6.0,
         };
         assert_eq!(links, Some(expected));
         let assessed = tables(&[one, other], false).assess(&ChanceSettings::default(), &control);
-        assert_eq!(assessed.unwrap().unwrap().1, None);
+        assert_eq!(assessed.unwrap().unwrap().links, None);
     }
 
     #[test]

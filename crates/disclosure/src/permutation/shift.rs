@@ -99,7 +99,7 @@ pub enum Extent {
     PartlyPermuted,
     /// The rank correlation is not significant (5 %), but with so few records one of 0.2 would not be
     /// significant either.
-    Undecided,
+    Unknown,
     /// The rank correlation is not significant (5 %), although one of 0.2 would be.
     AsGoodAsRandom,
 }
@@ -163,7 +163,7 @@ pub fn column_shift(
             match max {
                 Some(0) => Extent::NotPermuted,
                 _ if correlation.abs() * spread >= SIGNIFICANT_Z => Extent::PartlyPermuted,
-                _ if SMALL_CORRELATION * spread < SIGNIFICANT_Z => Extent::Undecided,
+                _ if SMALL_CORRELATION * spread < SIGNIFICANT_Z => Extent::Unknown,
                 _ => Extent::AsGoodAsRandom,
             }
         }),

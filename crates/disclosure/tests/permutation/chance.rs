@@ -1,8 +1,8 @@
 //! Comparison of real matches with chance, against the definition and on data whose answer is known.
 
 use disclosure::permutation::{
-    CalibrationSettings, Candidate, ChanceSettings, Distribution, Finding, PValueMethod, Plausibility,
-    Points, RankSwapSettings, Ties, calibrate, link, plausibility, rank_swap, ranks,
+    CalibrationSettings, Candidate, ChanceSettings, Distribution, PValueMethod, Plausibility, Points,
+    RankSwapSettings, Ties, calibrate, link, plausibility, rank_swap, ranks,
 };
 use disclosure::{Control, Error, NULL};
 use proptest::prelude::*;
@@ -17,7 +17,7 @@ fn points(columns: &[Vec<u32>]) -> Points {
 }
 
 fn compared(original: &Points, released: &Points, chance: &ChanceSettings) -> Plausibility {
-    plausibility(original, released, chance, &Control::new()).unwrap()
+    plausibility(original, released, None, chance, &Control::new()).unwrap()
 }
 
 /// Returns a permutation of the dense ranks 1 to `records`: ranks swapped across the whole column.
@@ -55,10 +55,9 @@ fn weights(distances: &[u32]) -> Vec<f64> {
 }
 
 #[test]
-fn an_unchanged_release_is_better_than_chance() {
+fn an_unchanged_release_is_nearer_than_chance() {
     let original = points(&independent(200, 1));
     let found = compared(&original, &original, &ChanceSettings::default());
-    assert_eq!(found.finding, Finding::BetterThanChance);
     assert_eq!(found.real_distances, [0; 7]);
     assert_eq!((found.all_combinations, found.random_records), (false, 2000));
     assert_eq!((found.mean_matches, found.unlinked), (1.0, 0));
@@ -69,24 +68,23 @@ fn an_unchanged_release_is_better_than_chance() {
 }
 
 #[test]
-fn an_independent_release_is_plausibly_random() {
+fn an_independent_release_is_no_nearer_than_chance() {
     let (original, released) = (points(&independent(400, 1)), points(&independent(400, 2)));
     let found = compared(&original, &released, &ChanceSettings::default());
-    assert_eq!(found.finding, Finding::PlausiblyRandom);
     assert_eq!(found.shorter.p_method, PValueMethod::Exact);
-    assert!(found.shorter.p_value > 0.05 && found.unlinked > 100, "{found:?}");
+    assert!(
+        found.overlap > 0.8 && found.shorter.p_value > 0.05 && found.unlinked > 100,
+        "{found:?}"
+    );
     // All 400³ combinations are too many, so 10 records are drawn for each original one.
     assert_eq!(found.random_records, 4000);
 }
 
 #[test]
-fn few_records_leave_it_undecided() {
+fn few_records_prove_nothing() {
     let original = points(&[vec![1, 2, 3], vec![2, 3, 1]]);
     let found = compared(&original, &original, &ChanceSettings::default());
-    assert_eq!(
-        (found.finding, found.shorter.p_method),
-        (Finding::Undecided, PValueMethod::Bound)
-    );
+    assert_eq!(found.shorter.p_method, PValueMethod::Bound);
     assert!(found.overlap < 0.8 && found.shorter.p_value >= 0.05);
 }
 
@@ -96,7 +94,7 @@ fn one_column_says_nothing() {
     for columns in [vec![column.clone()], vec![column, vec![1; 100]]] {
         let original = points(&columns);
         let found = compared(&original, &original, &ChanceSettings::default());
-        assert_eq!((found.finding, found.overlap), (Finding::Undecided, 1.0));
+        assert_eq!((found.overlap, found.is_safe(None, 0.05)), (1.0, None));
     }
 }
 
@@ -110,7 +108,6 @@ fn matches_that_are_farther_than_chance_are_not_called_better() {
         &points(&[up, down]),
         &ChanceSettings::default(),
     );
-    assert_eq!(found.finding, Finding::Undecided);
     assert!(found.overlap < 0.8 && found.shorter.p_value > 0.05, "{found:?}");
 }
 
@@ -127,7 +124,7 @@ fn wide_bins_do_not_hide_exact_matches() {
     let released = Points::new(&[(0..30).map(along).collect(), (0..30).map(along).collect()]);
     let found = compared(&original, &released, &ChanceSettings::default());
     assert!(found.overlap > 0.8 && found.shorter.statistic > 0.3, "{found:?}");
-    assert_eq!(found.finding, Finding::BetterThanChance);
+    assert!(found.shorter.p_value < 0.05);
 }
 
 #[test]
@@ -194,12 +191,13 @@ fn the_number_of_threads_changes_nothing() {
 #[test]
 fn arguments_are_checked() {
     let (some, none) = (points(&[vec![1, 2], vec![1, 2]]), points(&[vec![], vec![]]));
-    let argument = |original: &Points, released: &Points, draws, at_least| match plausibility(
+    let argument = |original: &Points, released: &Points, draws, at_most| match plausibility(
         original,
         released,
+        None,
         &ChanceSettings {
             draws,
-            at_least,
+            at_most,
             seed: 1,
         },
         &Control::new(),
@@ -208,14 +206,14 @@ fn arguments_are_checked() {
         answer => panic!("{answer:?}"),
     };
     assert_eq!(argument(&some, &some, 0, 0.8), "draws");
-    assert_eq!(argument(&some, &some, 1, 1.1), "at_least");
-    assert_eq!(argument(&some, &some, 1, f64::NAN), "at_least");
+    assert_eq!(argument(&some, &some, 1, 1.1), "at_most");
+    assert_eq!(argument(&some, &some, 1, f64::NAN), "at_most");
     assert_eq!(argument(&none, &some, 1, 0.8), "original");
     assert_eq!(argument(&some, &none, 1, 0.8), "released");
     let control = Control::new();
     control.cancel();
     assert_eq!(
-        plausibility(&some, &some, &ChanceSettings::default(), &control),
+        plausibility(&some, &some, None, &ChanceSettings::default(), &control),
         Err(Error::Cancelled)
     );
 }
@@ -233,7 +231,7 @@ fn draws_without_end_need_no_memory_and_can_be_cancelled() {
     let all = RECORDS as f64 * (1.0 + f64::from(u32::MAX));
     let control = Control::new();
     std::thread::scope(|scope| {
-        let answer = scope.spawn(|| plausibility(&original, &original, &chance, &control));
+        let answer = scope.spawn(|| plausibility(&original, &original, None, &chance, &control));
         // Wait until the first random records have been linked.
         while !answer.is_finished() && control.progress().unwrap_or(0.0) * all < RECORDS as f64 + 1000.0 {
             std::thread::yield_now();
@@ -246,14 +244,20 @@ fn draws_without_end_need_no_memory_and_can_be_cancelled() {
 fn calibration(candidates: &[f64], chance: ChanceSettings, at_most: f64) -> CalibrationSettings {
     CalibrationSettings {
         candidates: candidates.to_vec(),
-        chance,
-        at_most,
+        chance: ChanceSettings { at_most, ..chance },
+        ..CalibrationSettings::default()
     }
 }
 
 fn calibrated(columns: &[Vec<u32>], ties: Ties, candidates: &[f64]) -> Vec<Candidate> {
     let settings = calibration(candidates, ChanceSettings::default(), 1.0);
-    calibrate(columns, ties, &settings, &Control::new()).unwrap()
+    calibrate(columns, None, ties, &settings, &Control::new()).unwrap()
+}
+
+/// Returns the number of correct links and the expected number.
+fn correct(candidate: &Candidate) -> (u64, f64) {
+    let links = candidate.assessment.links.unwrap();
+    (links.correct, links.expected_correct)
 }
 
 #[test]
@@ -264,20 +268,15 @@ fn the_least_swapping_that_is_enough_is_chosen() {
         found.iter().map(|candidate| candidate.p).collect::<Vec<_>>(),
         [60.0, 0.0, 1.0, 80.0, 5.0]
     );
-    let findings: Vec<Finding> = found
+    let overlaps = found
         .iter()
-        .map(|candidate| candidate.plausibility.finding)
-        .collect();
-    use Finding::{BetterThanChance, PlausiblyRandom};
-    assert_eq!(
-        findings,
-        [
-            PlausiblyRandom,
-            BetterThanChance,
-            BetterThanChance,
-            PlausiblyRandom,
-            BetterThanChance
-        ]
+        .map(|candidate| candidate.assessment.plausibility.overlap >= 0.8);
+    assert_eq!(overlaps.collect::<Vec<_>>(), [true, false, false, true, false]);
+    // With at_most 1, everything is safe, and only the overlap decides.
+    assert!(
+        found
+            .iter()
+            .all(|candidate| candidate.assessment.is_safe == Some(true))
     );
     assert_eq!(
         found.iter().map(|candidate| candidate.chosen).collect::<Vec<_>>(),
@@ -285,20 +284,18 @@ fn the_least_swapping_that_is_enough_is_chosen() {
     );
     let unchanged = &found[1];
     assert_eq!(unchanged.correlations, [Some(1.0); 3]);
-    assert_eq!((unchanged.correct, unchanged.expected_correct), (300, 300.0));
+    assert_eq!(correct(unchanged), (300, 300.0));
     assert!(
         found[4]
             .correlations
             .iter()
             .all(|correlation| correlation.unwrap() > 0.95)
     );
-    assert!(found[4].correct > found[0].correct);
-    assert!(found[0].expected_correct <= found[0].correct as f64);
+    assert!(correct(&found[4]).0 > correct(&found[0]).0);
+    assert!(correct(&found[0]).1 <= correct(&found[0]).0 as f64);
     let nobody = calibrated(&[vec![1, 2], vec![1, 2]], Ties::Shared, &[50.0]).remove(0);
-    assert_eq!(
-        (nobody.correct, nobody.expected_correct.to_bits()),
-        (0, 0.0f64.to_bits())
-    );
+    let (correct, expected_correct) = correct(&nobody);
+    assert_eq!((correct, expected_correct.to_bits()), (0, 0.0f64.to_bits()));
 }
 
 #[test]
@@ -307,15 +304,15 @@ fn matches_that_look_random_may_still_be_right() {
     let candidates: Vec<f64> = (0..30).map(f64::from).collect();
     let chosen = |at_most: f64| {
         let settings = calibration(&candidates, ChanceSettings::default(), at_most);
-        let found = calibrate(&columns, Ties::Shared, &settings, &Control::new()).unwrap();
+        let found = calibrate(&columns, None, Ties::Shared, &settings, &Control::new()).unwrap();
         found.into_iter().find(|candidate| candidate.chosen).unwrap()
     };
     let (lenient, strict) = (chosen(1.0), chosen(0.02));
-    assert!(lenient.expected_correct > 6.0 && strict.expected_correct <= 6.0);
+    assert!(correct(&lenient).1 > 6.0 && correct(&strict).1 <= 6.0);
     assert!(lenient.p < strict.p);
     for at_most in [-0.1, 1.1, f64::NAN] {
         let settings = calibration(&candidates, ChanceSettings::default(), at_most);
-        let answer = calibrate(&columns, Ties::Shared, &settings, &Control::new());
+        let answer = calibrate(&columns, None, Ties::Shared, &settings, &Control::new());
         assert!(matches!(
             answer,
             Err(Error::InvalidArgument {
@@ -337,7 +334,7 @@ fn candidates_do_not_depend_on_each_other() {
         ..ChanceSettings::default()
     };
     let settings = calibration(&[10.0], other_seed, 1.0);
-    let swapped_by_other_seed = calibrate(&columns, ties, &settings, &Control::new());
+    let swapped_by_other_seed = calibrate(&columns, None, ties, &settings, &Control::new());
     assert_ne!(both[..1], swapped_by_other_seed.unwrap());
 }
 
@@ -349,12 +346,12 @@ fn equal_records_are_told_apart_by_luck_only() {
         (0..100).map(|at| 1 + at / 2 % 2).collect(),
     ];
     let found = &calibrated(&columns, Ties::Shared, &[0.0])[0];
-    assert_eq!(found.correct, 100);
-    assert!((found.expected_correct - 4.0).abs() < 1e-9);
+    assert_eq!(correct(found).0, 100);
+    assert!((correct(found).1 - 4.0).abs() < 1e-9);
     // Ties broken at random hide the records from the adversary, because the order that was drawn means
     // nothing.
     let found = &calibrated(&columns, Ties::Random { seed: 1 }, &[0.0])[0];
-    assert!(found.correct < 20, "{found:?}");
+    assert!(correct(found).0 < 20, "{found:?}");
 }
 
 #[test]
@@ -374,7 +371,7 @@ fn absent_values_are_swapped_too() {
 fn candidates_are_checked() {
     for p in [-1.0, 101.0, f64::NAN] {
         let settings = calibration(&[1.0, p], ChanceSettings::default(), 1.0);
-        let answer = calibrate(&independent(5, 1), Ties::Shared, &settings, &Control::new());
+        let answer = calibrate(&independent(5, 1), None, Ties::Shared, &settings, &Control::new());
         assert!(matches!(
             answer,
             Err(Error::InvalidArgument {

@@ -9,3 +9,4 @@ mod maskers;
 mod privacy;
 mod ranks;
 mod shift;
+mod verdicts;

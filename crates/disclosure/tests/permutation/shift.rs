@@ -36,7 +36,7 @@ fn golden_values() {
     // The noise is 3, 1, 8, 2 and 7.
     assert_eq!(report.residual_noise, Some((127.0_f64 / 5.0).sqrt()));
     assert_eq!(report.noise_share, Some((127.0_f64 / 5.0 / 200.0).sqrt()));
-    assert_eq!(report.extent, Some(Extent::Undecided));
+    assert_eq!(report.extent, Some(Extent::Unknown));
 }
 
 /// With n records, a correlation of 0.2 is significant if 0.2 √(n − 1) ≥ 1.96.
@@ -50,7 +50,7 @@ fn few_records_do_not_decide() {
             .collect();
         report(&original, &released).extent
     };
-    assert_eq!(extent(97), Some(Extent::Undecided));
+    assert_eq!(extent(97), Some(Extent::Unknown));
     assert_eq!(extent(98), Some(Extent::AsGoodAsRandom));
 }
 
