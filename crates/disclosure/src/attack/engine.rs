@@ -51,14 +51,14 @@ impl Padded {
     fn all(block: &Matrix, control: &Control) -> Result<Vec<Engine>> {
         let further = block.width() - block.size();
         let edges = further.saturating_mul(block.width());
-        if edges > MAX_PADDING || control.require::<(u32, f64)>(4 * edges).is_err() {
+        // Small blocks are quick anyway, and Glynn's formula needs a few rows.
+        let is_small = block.width() <= subset_dp::MAX_SIZE;
+        if is_small || edges > MAX_PADDING || control.require::<(u32, f64)>(4 * edges).is_err() {
             return Ok(Vec::new());
         }
         let matrix = block.padded(control)?;
         let flat = Flat::new(&matrix, control)?.map(Engine::Flat);
-        // Glynn's formula needs a few rows.
-        let is_large = matrix.size() > subset_dp::MAX_SIZE;
-        let dense = is_large.then(|| Dense::new(&matrix)).flatten().map(Engine::Dense);
+        let dense = Dense::new(&matrix).map(Engine::Dense);
         let padded = |engine| {
             Engine::Padded(Box::new(Padded {
                 matrix: matrix.clone(),

@@ -55,8 +55,8 @@ pub struct Summary {
     /// The heuristic H of Malik 2014: see [`heuristic`]; `None` without a true mapping.
     pub heuristic: Option<f64>,
     /// Whether the expected cracks are within the tolerance of the settings; `None` if that is unknown:
-    /// without a tolerance or a true mapping, for an approximation without an error bound, or if the interval
-    /// of a sample contains the limit.
+    /// without a tolerance or a true mapping, for an approximation without an error bound, if the interval of
+    /// a sample contains the limit, or if entries whose code is unknown might exceed it.
     pub is_within: Option<bool>,
 }
 
@@ -147,7 +147,8 @@ pub fn summary(
     if let Some(truth) = truth {
         let cracks = estimate(matrix, truth, settings, control)?;
         let tolerated = settings.tolerance.map(|share| share * matrix.size() as f64);
-        summary.is_within = tolerated.and_then(|tolerated| is_within(&cracks, tolerated));
+        summary.is_within =
+            tolerated.and_then(|tolerated| is_within(&cracks, tolerated, unknown(matrix, truth)));
         summary.cracks = Some(cracks);
         summary.heuristic = Some(heuristic(matrix, truth));
     }
@@ -175,9 +176,17 @@ fn of_matchings(matrix: &Matrix, settings: &Settings, control: &Control) -> Resu
     Ok(summary)
 }
 
-/// Returns whether at most the tolerated number of cracks is expected; `None` if the interval does not say.
-fn is_within(cracks: &Estimate, tolerated: f64) -> Option<bool> {
+/// Returns the largest number of entries that might have a code although it is unknown.
+fn unknown(matrix: &Matrix, truth: &Truth) -> f64 {
+    let known = truth.columns().iter().flatten().count();
+    (matrix.size().min(matrix.width()) - known) as f64
+}
+
+/// Returns whether at most the tolerated number of cracks is expected, if up to `unknown` further entries
+/// might be cracked; `None` if the interval does not say.
+fn is_within(cracks: &Estimate, tolerated: f64, unknown: f64) -> Option<bool> {
     let (lower, upper) = cracks.lower.zip(cracks.upper)?;
+    let upper = upper + unknown;
     // A margin for rounding, so that 29 of 100 entries are within a tolerance of 0.29.
     let limit = tolerated + 1e-9;
     match (upper <= limit, lower > limit) {

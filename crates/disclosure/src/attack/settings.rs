@@ -92,7 +92,9 @@ impl Settings {
     }
 
     pub(super) fn check_estimated_cost(&self, seconds: f64, bytes: f64) -> Result<()> {
-        let problem = if seconds > self.max_seconds() {
+        let problem = if seconds == f64::INFINITY {
+            "an exact answer is not feasible".to_owned()
+        } else if seconds > self.max_seconds() {
             format!("an exact answer would take about {seconds:.1e} s")
         } else if bytes > self.max_bytes {
             format!("an exact answer would take about {:.1e} MB", bytes / MEGABYTE)

@@ -214,6 +214,16 @@ fn verdicts_follow_the_interval() {
     assert_eq!(verdict(Method::Bethe, Some(1.0)), None);
     assert_eq!(verdict(Method::Sample, Some(share)), None);
     assert_eq!(verdict(Method::Sample, Some(0.5)), Some(false));
+    // An entry whose code is unknown might be cracked.
+    let part = truth(&matrix, &[Some(0), None]);
+    let settings = |tolerance| Settings {
+        tolerance: Some(tolerance),
+        ..exactly()
+    };
+    for (tolerance, expected) in [(0.4, Some(false)), (0.6, None), (1.0, Some(true))] {
+        let found = summary(&matrix, Some(&part), &settings(tolerance), &control).unwrap();
+        assert_eq!(found.is_within, expected);
+    }
     let settings = Settings {
         tolerance: Some(1.1),
         ..Settings::default()
