@@ -7,8 +7,8 @@
 //! probabilities are as precise as large ones. If this is too expensive, matchings are drawn at random.
 
 use super::blocks::{Block, blocks};
+use super::class_cracks::ClassCracks;
 use super::exact::{no_matching, too_large};
-use super::flat::is_uniform;
 use super::frontier::{Frontier, Layer, Merge, Number, STATES_PER_TASK, Step, power_of_two};
 use super::{Matrix, Method, Settings, Truth, sample};
 use crate::matching::Wide;
@@ -213,8 +213,12 @@ enum PlannedPolynomial {
     Nothing,
     /// The block consists of one edge, which is true.
     Certain,
-    /// All matchings of all rows with any columns are equally likely; `marked` of the rows can be cracked.
-    Uniform { columns: usize, marked: usize },
+    /// Count by classes, if all matchings are equally likely.
+    Classes {
+        classes: ClassCracks,
+        /// Number of rows that can be cracked.
+        marked: usize,
+    },
     /// Sum over sets of open columns.
     Frontier {
         frontier: Frontier,
@@ -245,18 +249,16 @@ impl PlannedPolynomial {
         if matrix.edge_count() == 1 {
             return Ok(PlannedPolynomial::Certain);
         }
-        if is_uniform(matrix, control)? {
-            let columns = matrix.width();
-            return Ok(PlannedPolynomial::Uniform { columns, marked });
-        }
-        let frontier = Frontier::new(matrix, control)?;
-        Ok(frontier.map_or(PlannedPolynomial::Infeasible, |frontier| {
-            PlannedPolynomial::Frontier {
-                frontier,
-                is_true,
-                marked,
-            }
-        }))
+        let classes = ClassCracks::new(matrix, &is_true, control)?;
+        let classes = classes.map(|classes| PlannedPolynomial::Classes { classes, marked });
+        let frontier = Frontier::new(matrix, control)?.map(|frontier| PlannedPolynomial::Frontier {
+            frontier,
+            is_true,
+            marked,
+        });
+        let by_seconds = |a: &Self, b: &Self| a.seconds().total_cmp(&b.seconds());
+        let quickest = classes.into_iter().chain(frontier).min_by(by_seconds);
+        Ok(quickest.unwrap_or(PlannedPolynomial::Infeasible))
     }
 
     /// Returns the largest possible number of cracks.
@@ -264,16 +266,15 @@ impl PlannedPolynomial {
         match self {
             PlannedPolynomial::Nothing | PlannedPolynomial::Infeasible => 0,
             PlannedPolynomial::Certain => 1,
-            PlannedPolynomial::Uniform { marked, .. } | PlannedPolynomial::Frontier { marked, .. } => *marked,
+            PlannedPolynomial::Classes { marked, .. } | PlannedPolynomial::Frontier { marked, .. } => *marked,
         }
     }
 
     /// Returns the estimated seconds that one core takes.
     fn seconds(&self) -> f64 {
-        const SECONDS_PER_CELL: f64 = 2e-9;
         match self {
             PlannedPolynomial::Nothing | PlannedPolynomial::Certain => 0.0,
-            PlannedPolynomial::Uniform { marked, .. } => (*marked as f64).powi(2) / 4.0 * SECONDS_PER_CELL,
+            PlannedPolynomial::Classes { classes, .. } => classes.seconds(),
             // A polynomial has one coefficient more than its degree, which is half of the largest on average.
             PlannedPolynomial::Frontier { frontier, marked, .. } => {
                 frontier.seconds() * (0.5 + *marked as f64 / 2.0 * SECONDS_PER_COEFFICIENT)
@@ -289,8 +290,9 @@ impl PlannedPolynomial {
             PlannedPolynomial::Frontier { frontier, marked, .. } => {
                 3.0 * 8.0 * (2.0 + *marked as f64) * frontier.largest_layer()
             }
+            PlannedPolynomial::Classes { classes, .. } => classes.bytes(),
             PlannedPolynomial::Infeasible => f64::INFINITY,
-            _ => 0.0,
+            PlannedPolynomial::Nothing | PlannedPolynomial::Certain => 0.0,
         }
     }
 
@@ -303,7 +305,7 @@ impl PlannedPolynomial {
                     coefficients: vec![1.0],
                 });
             }
-            PlannedPolynomial::Uniform { columns, marked } => uniform(*columns, *marked, control)?,
+            PlannedPolynomial::Classes { classes, .. } => classes.distribution(control)?,
             PlannedPolynomial::Frontier {
                 frontier, is_true, ..
             } => match by_frontier::<f64>(frontier, is_true, control)? {
@@ -330,7 +332,7 @@ const SECONDS_PER_COEFFICIENT: f64 = 0.06;
 /// element, which is then not marked any more, and neither is what goes to the first. So f(u, t) =
 /// u f(u, t−1) + (t−1) f(u+1, t−2), without a difference. With exactly c fixed, there are C(t, c) f(u, t−c)
 /// permutations. The recurrence is for g(u, t) = f(u, t) / (u+t)!, which is a probability.
-fn uniform(size: usize, marked: usize, control: &Control) -> Result<Vec<f64>> {
+pub(super) fn uniform(size: usize, marked: usize, control: &Control) -> Result<Vec<f64>> {
     let others = size - marked;
     let mut following: Vec<f64> = Vec::new();
     for more in (0..=marked / 2).rev() {

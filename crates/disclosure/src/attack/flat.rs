@@ -34,21 +34,18 @@ pub fn is_flat(matrix: &Matrix, control: &Control) -> Result<bool> {
     Ok(true)
 }
 
-/// Returns whether all ways to give every row of a block a column of its own are possible and equally likely,
-/// up to rounding. If there are more columns than rows, every row has to weigh all columns the same.
-pub(super) fn is_uniform(block: &Matrix, control: &Control) -> Result<bool> {
-    let (size, width) = (block.size(), block.width());
-    if block.edge_count() != size * width {
-        return Ok(false);
-    }
-    if size == width {
-        return Ok(Factors::new(block, control)?.deviation * size as f64 <= TOLERANCE_IF_EXACT);
+/// Returns whether all matchings of a block are equally likely, up to rounding. If there are more columns than
+/// rows, that is so if every row weighs all its columns the same.
+pub(super) fn is_flat_enough(block: &Matrix, control: &Control) -> Result<bool> {
+    if block.size() == block.width() {
+        let deviation = Factors::new(block, control)?.deviation;
+        return Ok(deviation * block.size() as f64 <= TOLERANCE_IF_EXACT);
     }
     let is_constant = |row: usize| {
         let weights = &block.weights()[block.edge_range(row)];
         weights.iter().all(|weight| *weight == weights[0])
     };
-    Ok((0..size).all(is_constant))
+    Ok((0..block.size()).all(is_constant))
 }
 
 /// Relative deviation of a block's matchings from each other up to which they count as equal in exact answers.
@@ -268,7 +265,7 @@ impl Flat {
 
 /// Groups equal values into classes, in order of first occurrence. Returns the class of every value, the size
 /// of every class, and the value of every class.
-fn twins<T: Hash + Eq + Clone>(all: impl IntoIterator<Item = T>) -> (Vec<u32>, Vec<u32>, Vec<T>) {
+pub(super) fn twins<T: Hash + Eq + Clone>(all: impl IntoIterator<Item = T>) -> (Vec<u32>, Vec<u32>, Vec<T>) {
     let mut classes: FxHashMap<T, u32> = FxHashMap::default();
     let (mut sizes, mut common) = (Vec::new(), Vec::new());
     let of = all.into_iter().map(|one| {

@@ -37,6 +37,7 @@
 mod bethe;
 mod blocks;
 mod bounds;
+mod class_cracks;
 mod cracks;
 mod dense;
 mod distribution;

@@ -107,6 +107,32 @@ fn what_is_certain_and_what_is_unknown() {
     assert_eq!(probabilities(&exact(&dense(&[]), &[])), [1.0]);
 }
 
+/// Figure 3.4(a), with twelve copies of every row and column: too dense to go through row by row, but there are
+/// only two kinds of rows and of columns. The same with some more columns.
+#[test]
+fn flat_blocks_are_counted_by_classes() {
+    let copies = 12;
+    for further in [0, 9] {
+        let (rows, columns) = (5 * copies, 5 * copies + further);
+        let is_edge = |row: usize, column: usize| row >= 2 * copies || column >= 2 * copies;
+        let cells = (0..rows).flat_map(|row| (0..columns).map(move |column| f64::from(is_edge(row, column))));
+        let matrix = Matrix::dense(rows, columns, &cells.collect::<Vec<f64>>()).unwrap();
+        let m0 = |row: usize| (M0[row / copies].unwrap() as usize * copies + row % copies) as u32;
+        let all: Vec<Option<u32>> = (0..rows).map(|row| (row % 7 > 0).then(|| m0(row))).collect();
+        let found = exact(&matrix, &all);
+        assert_mean(&matrix, &all, &found, 1e-9);
+        let settings = Settings {
+            method: Method::Sample,
+            relative_error: 0.02,
+            ..Settings::default()
+        };
+        let sampled = crack_distribution(&matrix, &truth(&matrix, &all), &settings, &Control::new()).unwrap();
+        for (found, sampled) in found.cracks.iter().zip(&sampled.cracks).take(8) {
+            assert!((found.probability - sampled.probability).abs() < 0.02);
+        }
+    }
+}
+
 #[test]
 fn large_layers_are_the_same_for_any_number_of_threads() {
     let control = Control::new();
