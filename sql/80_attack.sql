@@ -171,12 +171,12 @@ CREATE FUNCTION disclosure.attack_summary(
     code_column    name,
     weight_column  name DEFAULT NULL,
     truth          regclass DEFAULT NULL,
+    tolerance      float8 DEFAULT NULL,
     method         text DEFAULT 'auto',
     relative_error float8 DEFAULT 0.01,
     seed           bigint DEFAULT 1,
     budget         interval DEFAULT NULL,
     normalise      boolean DEFAULT false,
-    tolerance      float8 DEFAULT NULL,
     OUT entries             bigint,
     OUT codes               bigint,
     OUT edges               bigint,
@@ -195,7 +195,7 @@ CREATE FUNCTION disclosure.attack_summary(
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 ROWS 1
   AS 'MODULE_PATHNAME', 'attack_summary_wrapper';
-COMMENT ON FUNCTION disclosure.attack_summary(regclass, name, name, name, regclass, text, float8, bigint, interval, boolean, float8) IS
+COMMENT ON FUNCTION disclosure.attack_summary(regclass, name, name, name, regclass, float8, text, float8, bigint, interval, boolean) IS
   'summarises an attack given as a table of edges in one row: its size, its possible edges, the remaining uncertainty and, if the truth is given, the expected number of entries that the adversary gets right, and whether at most the share tolerance of all entries is';
 
 CREATE FUNCTION disclosure.crack_distribution(

@@ -386,12 +386,7 @@ table_row! {
 /// method text, relative_error float8, seed bigint, budget interval, normalise boolean)
 #[pg_extern(sql = false)]
 fn attack_report(args: Args) -> Table<Entry> {
-    let found = of_tables(
-        args,
-        "computing edge probabilities",
-        attack::report,
-        |_, _| Ok(()),
-    );
+    let found = of_tables(args, "computing edge probabilities", attack::report, |_| None);
     Table::new(found.map(|(tables, report)| {
         warn_if_not_reached(report.is_precise_enough);
         let row = |(number, entry): (usize, &attack::EntryRisk)| {
@@ -433,20 +428,12 @@ table_row! {
 }
 
 /// attack_summary(relation regclass, entry_column name, code_column name, weight_column name, truth regclass,
-/// method text, relative_error float8, seed bigint, budget interval, normalise boolean, tolerance float8)
+/// tolerance float8, method text, relative_error float8, seed bigint, budget interval, normalise boolean)
 #[pg_extern(sql = false)]
 fn attack_summary(args: Args) -> Table<Summary> {
-    let mut is_asked = false;
-    let found = of_tables(
-        args,
-        "summing over matchings",
-        attack::summary,
-        |args, settings| {
-            settings.tolerance = args.optional("tolerance");
-            is_asked = settings.tolerance.is_some();
-            Ok(settings.check()?)
-        },
-    );
+    let found = of_tables(args, "summing over matchings", attack::summary, |args| {
+        args.optional("tolerance")
+    });
     Table::once(found.map(|(tables, summary)| {
         let cracks = summary.cracks.as_ref();
         warn_if_not_reached(cracks.is_none_or(|cracks| cracks.is_precise_enough));
@@ -465,7 +452,7 @@ fn attack_summary(args: Args) -> Table<Summary> {
             upper: cracks.and_then(|cracks| cracks.upper),
             method: cracks.map(|cracks| name_of(cracks.method)),
             heuristic: summary.heuristic,
-            verdict: is_asked.then(|| verdict_name(summary.is_within)),
+            verdict: summary.tolerated.map(|_| verdict_name(summary.is_within)),
         }
     }))
 }
@@ -509,18 +496,21 @@ fn network_attack(mut args: Args) -> Table<NetworkEdge> {
     Table::new(attack().map_err(|problem: Error| problem.renamed(&IN_NETWORKS)))
 }
 
-/// Reads the arguments that `attack_report` and `attack_summary` share, those that `further` reads, then the
-/// tables. Returns the tables and the result of `job` for them.
+/// Reads the arguments that `attack_report` and `attack_summary` share, and the tolerance, then the tables.
+/// Returns the tables and the result of `job` for them.
 fn of_tables<R: Send>(
     mut args: Args,
     what: &'static str,
     job: fn(&Matrix, Option<&Truth>, &Settings, &Control) -> disclosure::Result<R>,
-    further: impl FnOnce(&mut Args, &mut Settings) -> Result<(), Error>,
+    tolerance: fn(&mut Args) -> Option<f64>,
 ) -> Result<(LabelledAttack, R), Error> {
     let wanted = WantedEdges::read(&mut args);
-    let mut settings = settings_of(&mut args, &METHODS)?;
+    let settings = Settings {
+        tolerance: tolerance(&mut args),
+        ..settings_of(&mut args, &METHODS)?
+    };
+    settings.check()?;
     let normalise = normalise_of(&mut args, &settings)?;
-    further(&mut args, &mut settings)?;
     args.end()?;
     let found = LabelledAttack::read(wanted, FEW).and_then(|tables| {
         let (entries, codes) = (tables.matrix.size(), tables.matrix.width());

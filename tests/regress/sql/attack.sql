@@ -149,7 +149,7 @@ SELECT * FROM disclosure.attack_report('attack_edges', 'real', 'code', 'p', 'som
 SELECT entries, expected, heuristic FROM disclosure.attack_summary('attack_edges', 'real', 'code', 'p', 'some_pairs');
 -- Cracks sum up to what is expected, however they are found.
 SELECT asked, r.method = max(s.method) AS same_method, abs(sum(r.crack_probability) - max(s.expected)) < 1e-9 AS same FROM unnest('{auto,exact,bethe,sample,heuristic}'::text[]) asked,
-  disclosure.attack_report('attack_edges', 'real', 'code', 'p', 'true_pairs', asked) r, disclosure.attack_summary('attack_edges', 'real', 'code', 'p', 'true_pairs', asked) s
+  disclosure.attack_report('attack_edges', 'real', 'code', 'p', 'true_pairs', asked) r, disclosure.attack_summary('attack_edges', 'real', 'code', 'p', 'true_pairs', method => asked) s
   GROUP BY asked, r.method ORDER BY asked;
 -- Weights in any unit, and what becomes of them where rows and columns are made to sum to one.
 CREATE VIEW in_percent AS SELECT real, code, (p * 100)::int AS p FROM attack_edges;
@@ -250,7 +250,7 @@ SELECT * FROM disclosure.crack_distribution('attack_edges', 'real', 'code', 'p')
 -- Tolerance: a share of the entries, inclusive.
 CREATE VIEW steps_truth AS SELECT 1 AS a, 1 AS b UNION ALL SELECT 2, 2;
 SELECT tolerance, s.expected, s.method, s.verdict FROM (VALUES ('exact', 0.2), ('exact', 0.27), ('bethe', 0.9), ('heuristic', 0.9), ('sample', 0.2), ('sample', 0.9), ('exact', NULL)) t(asked, tolerance),
-  disclosure.attack_summary('attack_edges', 'real', 'code', 'p', 'true_pairs', asked, tolerance => tolerance) s;
+  disclosure.attack_summary('attack_edges', 'real', 'code', 'p', 'true_pairs', method => asked, tolerance => tolerance) s;
 SELECT verdict FROM disclosure.attack_summary('attack_edges', 'real', 'code', 'p', tolerance => 0.5);
 SELECT entries, expected, verdict FROM disclosure.attack_summary('steps', 'a', 'b', truth => 'steps_truth', tolerance => 0.5);
 SELECT verdict FROM disclosure.attack_summary('attack_edges', 'real', 'code', 'p', tolerance => 1.5);
@@ -267,7 +267,7 @@ SELECT cracks, probability, at_least FROM disclosure.crack_distribution('sampled
 SELECT * FROM disclosure.attack_report('sampled', 'code', 'person', 'w', 'sampled_truth');
 SELECT entries, codes, exp(ln_permanent) AS matchings, degree_of_anonymity, expected, heuristic FROM disclosure.attack_summary('sampled', 'code', 'person', 'w', 'sampled_truth');
 SELECT cracks, probability, at_least FROM disclosure.crack_distribution('sampled', 'code', 'person', 'w', 'sampled_truth');
-SELECT asked, abs(s.expected - 2 / 3.) < 0.02 AS is_near FROM unnest('{exact,bethe,sample,heuristic}'::text[]) asked, disclosure.attack_summary('sampled', 'code', 'person', 'w', 'sampled_truth', asked) s;
+SELECT asked, abs(s.expected - 2 / 3.) < 0.02 AS is_near FROM unnest('{exact,bethe,sample,heuristic}'::text[]) asked, disclosure.attack_summary('sampled', 'code', 'person', 'w', 'sampled_truth', method => asked) s;
 SELECT disclosure_lab.permanent('{{1,2,3},{4,5,6}}'), disclosure_lab.permanent('{{1,4},{2,5},{3,6}}'), disclosure_lab.ln_permanent('{{1,2,3}}') = ln(6::float8) AS of_one_row,
        disclosure_lab.expected_cracks('{{1,2,3},{4,5,6}}', '{1,2}'), disclosure_lab.expected_cracks('{{1,4},{2,5},{3,6}}', '{1,2,NULL}');
 SELECT disclosure_lab.edge_probabilities('{{1,3},{0,0},{1,1}}'), disclosure_lab.edge_probabilities('{{1,1,2}}'), disclosure_lab.matching_weight('{{1,1,2}}', '{3}');

@@ -54,6 +54,8 @@ pub struct Summary {
     pub cracks: Option<Estimate>,
     /// The heuristic H of Malik 2014: see [`heuristic`]; `None` without a true mapping.
     pub heuristic: Option<f64>,
+    /// Number of cracks that are tolerated; `None` without a tolerance.
+    pub tolerated: Option<f64>,
     /// Whether the expected cracks are within the tolerance of the settings; `None` if that is unknown:
     /// without a tolerance or a true mapping, for an approximation without an error bound, if the interval of
     /// a sample contains the limit, or if entries whose code is unknown might exceed it.
@@ -144,11 +146,13 @@ pub fn summary(
         }
         _ => of_matchings(matrix, settings, control)?,
     };
+    summary.tolerated = settings.tolerance.map(|share| share * matrix.size() as f64);
     if let Some(truth) = truth {
         let cracks = estimate(matrix, truth, settings, control)?;
-        let tolerated = settings.tolerance.map(|share| share * matrix.size() as f64);
-        summary.is_within =
-            tolerated.and_then(|tolerated| is_within(&cracks, tolerated, unknown(matrix, truth)));
+        let unknown = unknown(matrix, truth);
+        summary.is_within = summary
+            .tolerated
+            .and_then(|tolerated| is_within(&cracks, tolerated, unknown));
         summary.cracks = Some(cracks);
         summary.heuristic = Some(heuristic(matrix, truth));
     }
