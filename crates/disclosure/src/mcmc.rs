@@ -135,10 +135,14 @@ pub(crate) struct Outcome {
     pub samples: u64,
     /// Number of independent samples that would give the same standard error.
     pub effective_samples: f64,
+    /// Whether the chains have forgotten where they began; otherwise the interval contains everything.
+    pub is_warm: bool,
     /// Whether the estimate is as precise as required.
     pub is_precise_enough: bool,
     /// Mean of every figure.
     pub figures: Vec<f64>,
+    /// Half-width of every figure's own 95 % confidence interval, from the spread between chains.
+    pub figure_half_widths: Vec<f64>,
 }
 
 struct Chain<S> {
@@ -243,39 +247,40 @@ impl<S: State> Sampler<'_, S> {
                 *figure += tally / total.samples as f64;
             }
         }
+        let figure_half_widths = figure_half_widths(chains, &figures);
+        let figures_are_known =
+            figure_half_widths.iter().sum::<f64>() <= self.relative_error * figures.iter().sum::<f64>();
         Outcome {
             mean,
             lower,
             upper,
             samples: total.samples,
             effective_samples,
+            is_warm,
             is_precise_enough: is_warm
                 && half_width <= self.relative_error * mean
-                && (!self.observed.needs_every_figure() || self.figures_are_known(chains, &figures)),
+                && (!self.observed.needs_every_figure() || figures_are_known),
             figures,
+            figure_half_widths,
         }
     }
 }
 
-impl<S: State> Sampler<'_, S> {
-    /// Returns whether the half-widths of the figures' confidence intervals add up to at most the relative
-    /// error.
-    fn figures_are_known(&self, chains: &[Chain<S>], figures: &[f64]) -> bool {
-        let count = chains.len() as f64;
-        let mut squares = vec![0.0; figures.len()];
-        for chain in chains {
-            let samples = chain.batches().map(|batch| batch.samples).sum::<u64>() as f64;
-            let tallies = chain.before.tally.iter().zip(&chain.now.tally);
-            for ((square, mean), (before, now)) in squares.iter_mut().zip(figures).zip(tallies) {
-                *square += ((before + now) / samples - mean).powi(2);
-            }
+/// Returns the half-width of every figure's 95 % confidence interval, from the spread between chains.
+fn figure_half_widths<S>(chains: &[Chain<S>], figures: &[f64]) -> Vec<f64> {
+    let count = chains.len() as f64;
+    let mut squares = vec![0.0; figures.len()];
+    for chain in chains {
+        let samples = chain.batches().map(|batch| batch.samples).sum::<u64>() as f64;
+        for (number, (square, mean)) in squares.iter_mut().zip(figures).enumerate() {
+            let of_round = |round: &Round| round.tally.get(number).copied().unwrap_or(0.0);
+            let sum = of_round(&chain.before) + of_round(&chain.now);
+            *square += (sum / samples - mean).powi(2);
         }
-        let errors = squares
-            .iter()
-            .map(|square| (square / (count * (count - 1.0))).sqrt());
-        let half_widths = student_quantile(chains.len()) * errors.sum::<f64>();
-        half_widths <= self.relative_error * figures.iter().sum::<f64>()
     }
+    let quantile = student_quantile(chains.len());
+    let half_width = |square: f64| quantile * (square / (count * (count - 1.0))).sqrt();
+    squares.into_iter().map(half_width).collect()
 }
 
 /// Returns the standard error of the mean of all samples. Chains are independent, so it follows from the
@@ -329,6 +334,12 @@ fn student_quantile(means: usize) -> f64 {
     terms.iter().rev().fold(0.0, |sum, term| sum / freedom + term)
 }
 
+impl<S> Chain<S> {
+    fn batches(&self) -> impl Iterator<Item = Batch> + '_ {
+        self.before.batches.iter().chain(&self.now.batches).copied()
+    }
+}
+
 impl<S: State> Chain<S> {
     fn warm_up(&mut self, sampler: &Sampler<S>, control: &Control) -> Result<()> {
         match sampler.pace {
@@ -376,10 +387,6 @@ impl<S: State> Chain<S> {
             self.now.batches.push(so_far);
         }
         Ok(())
-    }
-
-    fn batches(&self) -> impl Iterator<Item = Batch> + '_ {
-        self.before.batches.iter().chain(&self.now.batches).copied()
     }
 }
 

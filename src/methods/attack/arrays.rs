@@ -32,9 +32,9 @@ pub fn array_of_matrix(matrix: &Matrix) -> Grid<f64> {
 
 /// Returns an array with `values` at the positive weights of a matrix, row by row, and zeros elsewhere.
 pub fn array_of_edges(matrix: &Matrix, values: &[f64]) -> Grid<f64> {
-    let size = matrix.size();
-    Grid::new(size, size, |elements| {
-        for (row, elements) in elements.chunks_exact_mut(size).enumerate() {
+    let width = matrix.width();
+    Grid::new(matrix.size(), width, |elements| {
+        for (row, elements) in elements.chunks_exact_mut(width).enumerate() {
             pgrx::check_for_interrupts!();
             for ((column, _), &value) in matrix.row(row).zip(&values[matrix.edge_range(row)]) {
                 elements[column as usize] = value;
@@ -59,11 +59,13 @@ pub fn distances_of_array(array: Array<'_, f64>) -> Result<DistanceTable, Error>
     Ok(DistanceTable::new(columns, distances.collect())?)
 }
 
-/// Returns the argument `mapping`, the column number of every row, from 1.
+/// Returns the argument `mapping`, the column number of every row, from 1. NULL means that the row has none,
+/// or that it is unknown.
 pub fn mapping_of_array(matrix: &Matrix, array: Array<'_, i32>) -> Result<Truth, Error> {
-    let hint = "Give the column number of every row: ARRAY[2,1,3].";
-    let columns = numbers_of_array("mapping", array, hint)?;
-    Ok(Truth::new(matrix, columns.into_iter().map(Some).collect())?)
+    let hint = "Give the column number of every row, or NULL if it has none: ARRAY[2,1,3].";
+    let columns = array.iter().map(|number| number.map(from_zero)).collect();
+    let [_] = PlainArray::new(array).shape("mapping", hint)?;
+    Ok(Truth::new(matrix, columns)?)
 }
 
 /// Returns the sets of rows that the arguments `subset` (row numbers from 1) or `size` describe. Exactly one
@@ -82,14 +84,17 @@ pub fn subsets_of(subset: Option<Array<'_, i32>>, size: Option<i32>) -> Result<S
     Err(Error::argument("subset", problem, hint))
 }
 
-/// Converts numbers that count from 1 to numbers that count from 0. A number below 1 becomes `u32::MAX`,
+/// Converts a number that counts from 1 to a number that counts from 0. A number below 1 becomes `u32::MAX`,
 /// which the crate refuses because it is out of range for every matrix.
+fn from_zero(number: i32) -> u32 {
+    u32::try_from(i64::from(number) - 1).unwrap_or(u32::MAX)
+}
+
 fn numbers_of_array(
     argument: &'static str,
     array: Array<'_, i32>,
     hint: &'static str,
 ) -> Result<Vec<u32>, Error> {
-    let from_zero = |&number: &i32| u32::try_from(i64::from(number) - 1).unwrap_or(u32::MAX);
     let numbers = PlainArray::new(array).list(argument, hint)?;
-    Ok(numbers.iter().map(from_zero).collect())
+    Ok(numbers.iter().copied().map(from_zero).collect())
 }

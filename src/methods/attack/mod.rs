@@ -1,12 +1,13 @@
-//! Disclosure risk after a probabilistic attack (Malik 2014): `permanent`, `degree_of_anonymity`,
-//! `expected_cracks` of a matrix, `crack_estimate`, `crack_heuristic`, `edge_probabilities`, `flat_matrix`,
-//! `normalised_matrix`, `is_flat`, `matching_weight`, `nmape`, `random_attack`, `subset_cracks`,
-//! `attack_report`, `attack_summary`.
+//! Disclosure risk after a probabilistic attack (Malik 2014): `permanent`, `ln_permanent`,
+//! `degree_of_anonymity`, `expected_cracks` of a matrix, `crack_estimate`, `crack_heuristic`,
+//! `crack_distribution` of a matrix and of tables, `edge_probabilities`, `flat_matrix`, `normalised_matrix`,
+//! `is_flat`, `matching_weight`, `nmape`, `random_attack`, `subset_cracks`, `attack_report`,
+//! `attack_summary`, `network_attack`.
 //!
 //! The adversary's opinion is a matrix of weights: the larger a weight, the more likely the adversary thinks
 //! it is that the entry of its row became the code of its column. Most functions take the matrix as an array
-//! (`arrays.rs`). `attack_report` and `attack_summary` read it from a table of edges (`tables.rs`). The
-//! definitions and algorithms are in [`disclosure::attack`].
+//! (`arrays.rs`). `attack_report`, `attack_summary` and one form of `crack_distribution` read it from a table
+//! of edges, and `network_attack` computes it from a table of channels (`tables.rs`). The definitions and algorithms are in [`disclosure::attack`].
 
 pub mod arrays;
 mod tables;
@@ -15,31 +16,33 @@ use crate::args::{Args, given, warn_once, word};
 use crate::error::Error;
 use crate::pg::array_out::Grid;
 use crate::pg::table::{Table, table_row};
+use crate::verdict::verdict_name;
 use crate::{guc, memory, run};
 use arrays::{array_of_edges, array_of_matrix, mapping_of_array, matrix_of_array, subsets_of};
 use disclosure::Control;
-use disclosure::attack::{self, Exact, Matrix, Method, Settings, Truth};
+use disclosure::attack::{self, Exact, Matrix, Method, Network, Settings, Truth};
 use pgrx::Array;
 use pgrx::prelude::*;
 use std::borrow::Cow;
-use tables::{IN_TABLES, LabelledAttack, WantedEdges};
+use tables::{IN_NETWORKS, IN_TABLES, LabelledAttack, LabelledNetwork, WantedEdges, WantedNetwork};
 
 /// Number of rows up to which an exact result is computed without a worker thread, because a query may have
 /// very many small matrices.
 const FEW: usize = 8;
 
-const METHODS: [(&str, Method); 5] = [
+const METHODS: [(&str, Method); 6] = [
     ("auto", Method::Auto),
     ("exact", Method::Exact),
     ("bethe", Method::Bethe),
     ("sample", Method::Sample),
     ("heuristic", Method::Heuristic),
+    ("marginals", Method::Marginals),
 ];
 
 /// Methods that give probabilities of single edges.
 const METHODS_OF_EDGES: [(&str, Method); 3] = [METHODS[0], METHODS[1], METHODS[2]];
 
-/// Methods that count cracked sets of entries.
+/// Methods that count cracked sets of entries, or matchings by their number of cracks.
 const METHODS_OF_SETS: [(&str, Method); 3] = [METHODS[0], METHODS[1], METHODS[3]];
 
 /// permanent(matrix float8[])
@@ -52,6 +55,18 @@ fn permanent(matrix: Array<'_, f64>) -> f64 {
         })
     };
     permanent().unwrap_or_else(Error::raise)
+}
+
+/// ln_permanent(matrix float8[])
+#[pg_extern(sql = false)]
+fn ln_permanent(matrix: Array<'_, f64>) -> f64 {
+    let logarithm = || {
+        let matrix = matrix_of_array(matrix)?;
+        within_reach("summing over matchings", &matrix, |control| {
+            Ok(Exact::new(&matrix, control)?.permanent(control)?.ln())
+        })
+    };
+    logarithm().unwrap_or_else(Error::raise)
 }
 
 /// degree_of_anonymity(matrix float8[])
@@ -116,7 +131,7 @@ fn of_matrix<R: Send>(
     job: fn(&Matrix, &Control) -> disclosure::Result<R>,
 ) -> R {
     let found = matrix_of_array(matrix)
-        .and_then(|matrix| run::sized(what, matrix.size(), FEW, |control| job(&matrix, control)));
+        .and_then(|matrix| run::sized(what, larger_side(&matrix), FEW, |control| job(&matrix, control)));
     found.unwrap_or_else(Error::raise)
 }
 
@@ -133,7 +148,7 @@ fn crack_heuristic(
             return Ok(None);
         };
         let (matrix, truth) = matrix_and_truth(matrix, mapping)?;
-        let heuristic = run::sized("scaling the matrix", matrix.size(), FEW, |control| {
+        let heuristic = run::sized("scaling the matrix", larger_side(&matrix), FEW, |control| {
             Ok(attack::heuristic(&*scaled(&matrix, normalise, control)?, &truth))
         });
         heuristic.map(Some)
@@ -149,7 +164,7 @@ fn nmape(matrix: Option<Array<'_, f64>>, normalise: Option<bool>) -> Option<f64>
         let Some(matrix) = matrix.map(matrix_of_array).transpose()? else {
             return Ok(None);
         };
-        let nmape = run::sized("trying all mappings", matrix.size(), FEW, |control| {
+        let nmape = run::sized("trying all mappings", larger_side(&matrix), FEW, |control| {
             attack::nmape(&*scaled(&matrix, normalise, control)?, control)
         });
         nmape.map(Some)
@@ -222,7 +237,7 @@ fn crack_estimate(args: Args) -> Table<CrackEstimate> {
 fn estimated_cracks(mut args: Args) -> Result<Option<CrackEstimate>, Error> {
     let (matrix, mapping) = (args.optional("matrix"), args.optional("mapping"));
     let settings = settings_of(&mut args, &METHODS)?;
-    let normalise = args.required(NORMALISE)?;
+    let normalise = normalise_of(&mut args, &settings)?;
     args.end()?;
     let Some((matrix, mapping)) = matrix.zip(mapping) else {
         return Ok(None);
@@ -241,6 +256,82 @@ fn estimated_cracks(mut args: Args) -> Result<Option<CrackEstimate>, Error> {
         method: name_of(found.method),
         heuristic,
     }))
+}
+
+table_row! {
+    /// Probabilities of a number of cracks.
+    struct CracksOf {
+        cracks: i64,
+        probability: f64,
+        lower: f64,
+        upper: f64,
+        at_least: f64,
+        at_least_lower: f64,
+        at_least_upper: f64,
+        method: &'static str,
+    }
+}
+
+/// crack_distribution(matrix float8[], mapping int[], method text, relative_error float8, seed bigint,
+/// budget interval)
+#[pg_extern(sql = false)]
+fn crack_distribution_of_matrix(args: Args) -> Table<CracksOf> {
+    Table::new(distribution_of_matrix(args))
+}
+
+fn distribution_of_matrix(mut args: Args) -> Result<Vec<CracksOf>, Error> {
+    let (matrix, mapping) = (args.optional("matrix"), args.optional("mapping"));
+    let settings = settings_of(&mut args, &METHODS_OF_SETS)?;
+    args.end()?;
+    let Some((matrix, mapping)) = matrix.zip(mapping) else {
+        return Ok(Vec::new());
+    };
+    let (matrix, truth) = matrix_and_truth(matrix, mapping)?;
+    distribution(&matrix, &truth, settings)
+}
+
+/// crack_distribution(relation regclass, entry_column name, code_column name, weight_column name,
+/// truth regclass, method text, relative_error float8, seed bigint, budget interval)
+#[pg_extern(sql = false)]
+fn crack_distribution(args: Args) -> Table<CracksOf> {
+    Table::new(distribution_of_tables(args).map_err(|problem| problem.renamed(&IN_TABLES)))
+}
+
+fn distribution_of_tables(mut args: Args) -> Result<Vec<CracksOf>, Error> {
+    let wanted = WantedEdges::read(&mut args);
+    let settings = settings_of(&mut args, &METHODS_OF_SETS)?;
+    args.end()?;
+    if wanted.truth.is_none() {
+        let hint = "Give a table with the true code of each entry, because only true codes are cracks.";
+        return Err(Error::null(tables::TRUTH, hint));
+    }
+    let tables = LabelledAttack::read(wanted, FEW)?;
+    match &tables.truth {
+        Some(truth) => distribution(&tables.matrix, truth, settings),
+        None => Ok(Vec::new()),
+    }
+}
+
+fn distribution(matrix: &Matrix, truth: &Truth, settings: Settings) -> Result<Vec<CracksOf>, Error> {
+    let found = answer(
+        "computing the distribution of cracks",
+        matrix,
+        settings,
+        |settings, control| attack::crack_distribution(matrix, truth, settings, control),
+    )?;
+    warn_if_not_reached(found.is_precise_enough);
+    memory::require(found.cracks.len() * size_of::<CracksOf>())?;
+    let row = |(cracks, of): (i64, &attack::CrackProbability)| CracksOf {
+        cracks,
+        probability: of.probability,
+        lower: of.lower,
+        upper: of.upper,
+        at_least: of.at_least,
+        at_least_lower: of.at_least_lower,
+        at_least_upper: of.at_least_upper,
+        method: name_of(found.method),
+    };
+    Ok((0..).zip(&found.cracks).map(row).collect())
 }
 
 table_row! {
@@ -295,7 +386,7 @@ table_row! {
 /// method text, relative_error float8, seed bigint, budget interval, normalise boolean)
 #[pg_extern(sql = false)]
 fn attack_report(args: Args) -> Table<Entry> {
-    let found = of_tables(args, "computing edge probabilities", attack::report);
+    let found = of_tables(args, "computing edge probabilities", attack::report, |_| None);
     Table::new(found.map(|(tables, report)| {
         warn_if_not_reached(report.is_precise_enough);
         let row = |(number, entry): (usize, &attack::EntryRisk)| {
@@ -319,55 +410,115 @@ table_row! {
     /// Result of the attack in one row.
     struct Summary {
         entries: i64,
+        codes: i64,
         edges: i64,
         possible_edges: i64,
-        blocks: i64,
+        blocks: Option<i64>,
         ln_permanent: Option<f64>,
+        ln_permanent_lower: Option<f64>,
+        ln_permanent_upper: Option<f64>,
         degree_of_anonymity: Option<f64>,
         expected: Option<f64>,
         lower: Option<f64>,
         upper: Option<f64>,
         method: Option<&'static str>,
         heuristic: Option<f64>,
+        verdict: Option<&'static str>,
     }
 }
 
 /// attack_summary(relation regclass, entry_column name, code_column name, weight_column name, truth regclass,
-/// method text, relative_error float8, seed bigint, budget interval, normalise boolean)
+/// tolerance float8, method text, relative_error float8, seed bigint, budget interval, normalise boolean)
 #[pg_extern(sql = false)]
 fn attack_summary(args: Args) -> Table<Summary> {
-    let found = of_tables(args, "summing over matchings", attack::summary);
+    let found = of_tables(args, "summing over matchings", attack::summary, |args| {
+        args.optional("tolerance")
+    });
     Table::once(found.map(|(tables, summary)| {
         let cracks = summary.cracks.as_ref();
         warn_if_not_reached(cracks.is_none_or(|cracks| cracks.is_precise_enough));
         Summary {
             entries: tables.matrix.size() as i64,
+            codes: tables.matrix.width() as i64,
             edges: tables.matrix.edge_count() as i64,
             possible_edges: summary.possible_edges as i64,
-            blocks: summary.blocks as i64,
+            blocks: summary.blocks.map(|blocks| blocks as i64),
             ln_permanent: summary.ln_permanent,
+            ln_permanent_lower: summary.ln_permanent_bounds.map(|(lower, _)| lower),
+            ln_permanent_upper: summary.ln_permanent_bounds.map(|(_, upper)| upper),
             degree_of_anonymity: summary.degree_of_anonymity,
             expected: cracks.map(|cracks| cracks.expected),
             lower: cracks.and_then(|cracks| cracks.lower),
             upper: cracks.and_then(|cracks| cracks.upper),
             method: cracks.map(|cracks| name_of(cracks.method)),
             heuristic: summary.heuristic,
+            verdict: summary.tolerated.map(|_| verdict_name(summary.is_within)),
         }
     }))
 }
 
-/// Reads the arguments that `attack_report` and `attack_summary` share, then the tables. Returns the tables
-/// and the result of `job` for them.
+table_row! {
+    /// Probability that an entry of a network becomes a code.
+    struct NetworkEdge { entry: Option<String>, code: Option<String>, weight: f64 }
+}
+
+/// network_attack(relation regclass, from_column name, to_column name, probability_column name)
+#[pg_extern(sql = false)]
+fn network_attack(mut args: Args) -> Table<NetworkEdge> {
+    let attack = || {
+        let wanted = WantedNetwork::read(&mut args);
+        args.end()?;
+        let LabelledNetwork {
+            channels,
+            has_probabilities,
+            nodes,
+        } = LabelledNetwork::read(wanted)?;
+        let count = nodes.len();
+        let edges = run::sized("following channels", count, FEW, |control| {
+            let network = match has_probabilities {
+                true => Network::new(count, &channels, control)?,
+                false => {
+                    let pairs: Vec<(u32, u32)> = channels.iter().map(|&(from, to, _)| (from, to)).collect();
+                    Network::of_equal_channels(count, &pairs, control)?
+                }
+            };
+            network.attack(control)
+        })?;
+        // Two labels of a few bytes each.
+        memory::require(edges.len() * (size_of::<NetworkEdge>() + 32))?;
+        let row = |&(entry, code, weight): &(u32, u32, f64)| NetworkEdge {
+            entry: nodes.text(entry),
+            code: nodes.text(code),
+            weight,
+        };
+        Ok(edges.iter().map(row).collect::<Vec<_>>())
+    };
+    Table::new(attack().map_err(|problem: Error| problem.renamed(&IN_NETWORKS)))
+}
+
+/// Reads the arguments that `attack_report` and `attack_summary` share, and the tolerance, then the tables.
+/// Returns the tables and the result of `job` for them.
 fn of_tables<R: Send>(
     mut args: Args,
     what: &'static str,
     job: fn(&Matrix, Option<&Truth>, &Settings, &Control) -> disclosure::Result<R>,
+    tolerance: fn(&mut Args) -> Option<f64>,
 ) -> Result<(LabelledAttack, R), Error> {
     let wanted = WantedEdges::read(&mut args);
-    let settings = settings_of(&mut args, &METHODS)?;
-    let normalise = args.required(NORMALISE)?;
+    let settings = Settings {
+        tolerance: tolerance(&mut args),
+        ..settings_of(&mut args, &METHODS)?
+    };
+    settings.check()?;
+    let normalise = normalise_of(&mut args, &settings)?;
     args.end()?;
     let found = LabelledAttack::read(wanted, FEW).and_then(|tables| {
+        let (entries, codes) = (tables.matrix.size(), tables.matrix.width());
+        if normalise && entries != codes {
+            let problem = format!("is not possible with {entries} entries and {codes} codes");
+            let hint = "Leave it out, or give as many codes as entries.";
+            return Err(Error::argument(NORMALISE, problem, hint));
+        }
         let found = answer(what, &tables.matrix, settings, |settings, control| {
             let matrix = scaled(&tables.matrix, normalise, control)?;
             job(&matrix, tables.truth.as_ref(), settings, control)
@@ -398,6 +549,16 @@ fn settings_of(args: &mut Args, methods: &[(&'static str, Method)]) -> Result<Se
     Ok(settings)
 }
 
+/// Reads the argument `normalise`. Marginals are probabilities already, and would lose their meaning.
+fn normalise_of(args: &mut Args, settings: &Settings) -> Result<bool, Error> {
+    let normalise = args.required(NORMALISE)?;
+    if normalise && settings.method == Method::Marginals {
+        let hint = "Leave it out, or choose a method that takes weights in any unit.";
+        return Err(Error::argument(NORMALISE, "does not apply to marginals", hint));
+    }
+    Ok(normalise)
+}
+
 /// Returns settings that allow only an exact result.
 fn exactly() -> Settings {
     with_memory(Settings {
@@ -424,7 +585,7 @@ fn answer<R: Send>(
 ) -> Result<R, Error> {
     let settings = with_memory(settings);
     if settings.method == Method::Exact {
-        run::sized(what, matrix.size(), FEW, |control| job(&settings, control))
+        run::sized(what, larger_side(matrix), FEW, |control| job(&settings, control))
     } else {
         run::long(what, |control| job(&settings, control))
     }
@@ -438,8 +599,8 @@ fn within_reach<R: Send>(
     matrix: &Matrix,
     job: impl FnOnce(&Control) -> disclosure::Result<R> + Send,
 ) -> Result<R, Error> {
-    let settings = (matrix.size() > FEW).then(exactly);
-    let found = run::sized(what, matrix.size(), FEW, |control| {
+    let settings = (larger_side(matrix) > FEW).then(exactly);
+    let found = run::sized(what, larger_side(matrix), FEW, |control| {
         if let Some(settings) = settings
             && let Err(too_expensive) = settings.check_cost(&Exact::new(matrix, control)?)
         {
@@ -452,6 +613,11 @@ fn within_reach<R: Send>(
                     approximates the result.";
         Error::from(too_expensive).about("matrix", hint)
     })
+}
+
+/// Returns the number of rows or of columns, whichever is larger.
+fn larger_side(matrix: &Matrix) -> usize {
+    matrix.size().max(matrix.width())
 }
 
 fn matrix_and_truth(matrix: Array<'_, f64>, mapping: Array<'_, i32>) -> Result<(Matrix, Truth), Error> {

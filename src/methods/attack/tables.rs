@@ -1,5 +1,5 @@
 //! An attack that is given as tables: one of weighted edges between entries and codes and, optionally, one of
-//! the true edges.
+//! the true edges; or one of the channels of a network.
 //!
 //! Entries and codes are numbered in the order of their values, so that the result does not depend on the
 //! order in which the rows of a table are read.
@@ -42,7 +42,7 @@ const RELATION: &str = "relation";
 const ENTRY_COLUMN: &str = "entry_column";
 const CODE_COLUMN: &str = "code_column";
 const WEIGHT_COLUMN: &str = "weight_column";
-const TRUTH: &str = "truth";
+pub const TRUTH: &str = "truth";
 
 /// Names of the arguments, in the crate and in SQL.
 pub const IN_TABLES: [(&str, &str); 2] = [("matrix", RELATION), ("mapping", TRUTH)];
@@ -71,21 +71,14 @@ impl LabelledAttack {
         let mut codes = Labels::new(CODE_COLUMN, wanted.code_column, &relation, truth.as_ref())?;
         let weight = wanted.weight_column.map(|name| weight_of(&relation, &name));
         let mut edges = read_edges(&relation, &mut entries, &mut codes, weight.transpose()?)?;
-        if entries.len() != codes.len() {
-            return Err(Error::argument(
-                RELATION,
-                format!("has {} entries but {} codes", entries.len(), codes.len()),
-                "Give as many codes as entries; an edge of weight 0 adds one that no other edge has.",
-            ));
-        }
         entries.put_in_order()?;
         codes.put_in_order()?;
         for (entry, code, _) in &mut edges {
             (*entry, *code) = (entries.numbers[*entry as usize], codes.numbers[*code as usize]);
         }
-        let size = entries.len();
-        let matrix = run::sized("sorting edges", size, few, |control| {
-            Matrix::from_sparse(size, size, edges, control)
+        let (rows, columns) = (entries.len(), codes.len());
+        let matrix = run::sized("sorting edges", rows.max(columns), few, |control| {
+            Matrix::from_sparse(rows, columns, edges, control)
         })?;
         let truth = truth.map(|truth| read_truth(&truth, &matrix, &mut entries, &mut codes));
         Ok(LabelledAttack {
@@ -99,17 +92,22 @@ impl LabelledAttack {
 
 /// Returns the quoted name of the weight column, after checking that the column holds numbers.
 fn weight_of(relation: &Relation, name: &str) -> Result<String, Error> {
-    if becomes(
-        relation.column(WEIGHT_COLUMN, name)?.base_type(),
-        pg_sys::FLOAT8OID,
-    ) {
+    let hint = "Give a column of non-negative numbers, or NULL if every edge has weight 1.";
+    number_column(relation, WEIGHT_COLUMN, name, hint)
+}
+
+/// Returns the quoted name of a column, after checking that it holds numbers.
+fn number_column(
+    relation: &Relation,
+    argument: &'static str,
+    name: &str,
+    hint: &'static str,
+) -> Result<String, Error> {
+    if becomes(relation.column(argument, name)?.base_type(), pg_sys::FLOAT8OID) {
         return Ok(quote_identifier(name));
     }
-    Err(Error::argument(
-        WEIGHT_COLUMN,
-        format!("\"{name}\" is not a column of numbers"),
-        "Give a column of non-negative numbers, or NULL if every edge has weight 1.",
-    ))
+    let problem = format!("\"{name}\" is not a column of numbers");
+    Err(Error::argument(argument, problem, hint))
 }
 
 fn read_edges(
@@ -132,9 +130,7 @@ fn read_edges(
     for_each_row(&query, &types, |mut row| {
         let (entry, code) = (entries.next(RELATION, &mut row)?, codes.next(RELATION, &mut row)?);
         // SAFETY: the query casts the value to float8.
-        let weight = row
-            .next()
-            .and_then(|(value, is_null)| unsafe { f64::from_datum(value, is_null) });
+        let weight = unsafe { next_number(&mut row) };
         let weight = weight.ok_or_else(|| invalid("a weight is NULL"))?;
         if !(weight.is_finite() && weight >= 0.0) {
             return Err(invalid("a weight is negative, NaN or infinite"));
@@ -143,6 +139,16 @@ fn read_edges(
         Ok(())
     })?;
     Ok(edges)
+}
+
+/// Returns the number in the next column of a row; `None` if it is NULL.
+///
+/// # Safety
+/// The column must be of type float8.
+unsafe fn next_number(row: &mut Row) -> Option<f64> {
+    let (value, is_null) = row.next()?;
+    // SAFETY: by the contract of the function.
+    unsafe { f64::from_datum(value, is_null) }
 }
 
 fn read_truth(
@@ -166,7 +172,7 @@ fn read_truth(
         truth.name()
     );
     let mut columns = vec![None; matrix.size()];
-    let mut is_taken = vec![false; matrix.size()];
+    let mut is_taken = vec![false; matrix.width()];
     for_each_row(&query, &[entries.oid(), codes.oid()], |mut row| {
         let (entry, code) = (entries.next(TRUTH, &mut row)?, codes.next(TRUTH, &mut row)?);
         let entry = entries.numbers.get(entry as usize);
@@ -184,8 +190,102 @@ fn read_truth(
     Ok(Truth::new(matrix, columns)?)
 }
 
-/// Labels of the rows or of the columns of a matrix.
+/// Arguments that describe a network.
+pub struct WantedNetwork {
+    pub relation: Option<pg_sys::Oid>,
+    pub from_column: Option<String>,
+    pub to_column: Option<String>,
+    /// `None` if every node chooses each of its channels with the same probability.
+    pub probability_column: Option<String>,
+}
+
+/// A network whose nodes have labels.
+pub struct LabelledNetwork {
+    /// (from, to, probability) of every channel; the probability is 1 if no column was given.
+    pub channels: Vec<(u32, u32, f64)>,
+    /// Whether every channel has a probability of its own.
+    pub has_probabilities: bool,
+    /// Labels of the nodes.
+    pub nodes: Labels,
+}
+
+const FROM_COLUMN: &str = "from_column";
+const TO_COLUMN: &str = "to_column";
+const PROBABILITY_COLUMN: &str = "probability_column";
+
+/// Names of the arguments of a network, in the crate and in SQL.
+pub const IN_NETWORKS: [(&str, &str); 2] = [("network", RELATION), ("probability", PROBABILITY_COLUMN)];
+
+impl WantedNetwork {
+    /// Reads all arguments of `network_attack`.
+    pub fn read(args: &mut Args) -> Self {
+        WantedNetwork {
+            relation: args.optional(RELATION),
+            from_column: args.name(FROM_COLUMN),
+            to_column: args.name(TO_COLUMN),
+            probability_column: args.name(PROBABILITY_COLUMN),
+        }
+    }
+}
+
+impl LabelledNetwork {
+    /// Reads the channels, as far as the calling user may see them.
+    pub fn read(wanted: WantedNetwork) -> Result<Self, Error> {
+        let relation = Relation::whole(RELATION, wanted.relation)?;
+        let given =
+            |argument, name: Option<String>| name.ok_or(Error::null(argument, "Give the name of a column."));
+        let from = given(FROM_COLUMN, wanted.from_column)?;
+        let to = given(TO_COLUMN, wanted.to_column)?;
+        let pair = Pair::in_common_type(
+            relation.column(TO_COLUMN, &to)?,
+            relation.column(FROM_COLUMN, &from)?,
+        );
+        let column = pair.map(|pair| pair.there).ok_or_else(|| {
+            let hint = "Give two columns of the same type, because both name nodes.";
+            Error::argument(TO_COLUMN, Pair::not_comparable(&to), hint)
+        })?;
+        let hint = "Give a column of probabilities, or NULL if all channels of a node have the same.";
+        let name = wanted.probability_column.as_deref();
+        let probability = name.map(|name| number_column(&relation, PROBABILITY_COLUMN, name, hint));
+        let probability = probability.transpose()?;
+        let oid = column.oid;
+        let node = |name: &str| format!("{}::{}", quote_identifier(name), type_name(oid));
+        let query = format!(
+            "SELECT {}, {}, {}::pg_catalog.float8 FROM {}",
+            node(&from),
+            node(&to),
+            probability.as_deref().unwrap_or("1"),
+            relation.name()
+        );
+        let mut nodes = Labels::of_column(FROM_COLUMN, String::new(), column);
+        let mut channels = Vec::new();
+        for_each_row(&query, &[oid, oid, pg_sys::FLOAT8OID], |mut row| {
+            let from = nodes.next(RELATION, &mut row)?;
+            nodes.argument = TO_COLUMN;
+            let to = nodes.next(RELATION, &mut row)?;
+            nodes.argument = FROM_COLUMN;
+            // SAFETY: the query casts the value to float8.
+            let probability = unsafe { next_number(&mut row) };
+            let hint = "Give a probability for every channel.";
+            let problem = || Error::argument(PROBABILITY_COLUMN, "a probability is NULL", hint);
+            channels.push((from, to, probability.ok_or_else(problem)?));
+            Ok(())
+        })?;
+        nodes.put_in_order()?;
+        for (from, to, _) in &mut channels {
+            (*from, *to) = (nodes.numbers[*from as usize], nodes.numbers[*to as usize]);
+        }
+        Ok(LabelledNetwork {
+            channels,
+            has_probabilities: probability.is_some(),
+            nodes,
+        })
+    }
+}
+
+/// Labels of the rows or of the columns of a matrix, or of the nodes of a network.
 pub struct Labels {
+    /// Argument that names the column.
     argument: &'static str,
     /// Expression that selects the label in a query.
     wanted: String,
@@ -212,13 +312,18 @@ impl Labels {
             None => column.clone(),
             Some(truth) => Pair::comparable(argument, truth.column(argument, &name)?, column)?.there,
         };
-        Ok(Labels {
+        let wanted = format!("{}::{}", quote_identifier(&name), type_name(column.oid));
+        Ok(Labels::of_column(argument, wanted, column))
+    }
+
+    fn of_column(argument: &'static str, wanted: String, column: ColumnType) -> Self {
+        Labels {
             argument,
-            wanted: format!("{}::{}", quote_identifier(&name), type_name(column.oid)),
+            wanted,
             dictionary: Dictionary::new(column),
             numbers: Vec::new(),
             codes: Vec::new(),
-        })
+        }
     }
 
     /// Returns the type of the labels.
@@ -241,7 +346,7 @@ impl Labels {
             return Err(Error::argument(
                 self.argument,
                 format!("contains NULL in {table}"),
-                "Leave out rows whose entry or code is unknown.",
+                "Leave out rows in which it is unknown.",
             ));
         };
         // SAFETY: the queries cast the value to the dictionary's type.

@@ -85,12 +85,18 @@ SELECT disclosure_lab.edge_probabilities('{{1,1},{0,0}}');
 SELECT disclosure_lab.permanent('{1,2}');
 SELECT disclosure_lab.permanent('{{{1}}}');
 SELECT disclosure_lab.permanent('{{1,NULL},{1,1}}');
-SELECT disclosure_lab.permanent('{{1,2,3},{4,5,6}}');
+SELECT disclosure_lab.flat_matrix('{{1,2,3},{4,5,6}}');
+SELECT disclosure_lab.normalised_matrix('{{1,2},{3,4},{5,6}}');
+SELECT disclosure_lab.is_flat('{{1,2,3}}');
+SELECT disclosure_lab.nmape('{{1,2,3}}');
+SELECT disclosure_lab.crack_heuristic('{{1,2,3}}', '{1}', normalise => true);
+SELECT * FROM disclosure_lab.subset_cracks('{{1,2,3}}', '{1}', size => 1);
+SELECT disclosure_lab.expected_cracks('{{1,0},{1,0},{1,0}}', mapping => '{1,NULL,NULL}');
+SELECT disclosure_lab.expected_cracks('{{1,0,0},{1,0,0}}', mapping => '{1,NULL}');
 SELECT disclosure_lab.permanent('{{1,-1},{1,1}}');
 SELECT disclosure_lab.permanent('{{1,NaN},{1,1}}');
 SELECT disclosure_lab.permanent('{{1,Infinity},{1,1}}');
 SELECT disclosure_lab.expected_cracks('{{1,1},{1,1}}', mapping => '{{1,2}}');
-SELECT disclosure_lab.expected_cracks('{{1,1},{1,1}}', mapping => '{1,NULL}');
 SELECT disclosure_lab.expected_cracks('{{1,1},{1,1}}', mapping => '{1}');
 SELECT disclosure_lab.expected_cracks('{{1,1},{1,1}}', mapping => '{1,1}');
 SELECT disclosure_lab.expected_cracks('{{1,1},{1,1}}', mapping => '{0,1}');
@@ -143,7 +149,7 @@ SELECT * FROM disclosure.attack_report('attack_edges', 'real', 'code', 'p', 'som
 SELECT entries, expected, heuristic FROM disclosure.attack_summary('attack_edges', 'real', 'code', 'p', 'some_pairs');
 -- Cracks sum up to what is expected, however they are found.
 SELECT asked, r.method = max(s.method) AS same_method, abs(sum(r.crack_probability) - max(s.expected)) < 1e-9 AS same FROM unnest('{auto,exact,bethe,sample,heuristic}'::text[]) asked,
-  disclosure.attack_report('attack_edges', 'real', 'code', 'p', 'true_pairs', asked) r, disclosure.attack_summary('attack_edges', 'real', 'code', 'p', 'true_pairs', asked) s
+  disclosure.attack_report('attack_edges', 'real', 'code', 'p', 'true_pairs', asked) r, disclosure.attack_summary('attack_edges', 'real', 'code', 'p', 'true_pairs', method => asked) s
   GROUP BY asked, r.method ORDER BY asked;
 -- Weights in any unit, and what becomes of them where rows and columns are made to sum to one.
 CREATE VIEW in_percent AS SELECT real, code, (p * 100)::int AS p FROM attack_edges;
@@ -219,6 +225,101 @@ CREATE VIEW null_code AS SELECT real, NULL::char AS code FROM true_pairs;
 SELECT * FROM disclosure.attack_report('attack_edges', 'real', 'code', 'p', 'null_code');
 CREATE VIEW other_type AS SELECT 1 AS real, code FROM true_pairs;
 SELECT * FROM disclosure.attack_report('attack_edges', 'real', 'code', 'p', 'other_type');
+
+-- Distribution of cracks: figures of the thesis, by enumeration 1 2 0 0 0 1 of 4, 0 0 2 4 0 1 of 7 and 8 13 8 6 0 1 of 36.
+SELECT name, d.cracks, d.probability * disclosure_lab.permanent(m) AS matchings, d.at_least FROM figure, disclosure_lab.crack_distribution(m, '{3,4,5,1,2}') d
+  WHERE name IN ('2.4 b', '2.4 c', '3.4 a') ORDER BY name, cracks;
+SELECT d.* FROM figure, disclosure_lab.crack_distribution(m, '{3,4,5,1,2}') d WHERE name = '3.4 b';
+SELECT name, abs(sum(d.cracks * d.probability) - e) < 1e-12 AS is_mean, abs(sum(d.probability) - 1) < 1e-12 AS is_one
+  FROM figure, disclosure_lab.expected_cracks(m, '{3,4,5,1,2}') e, disclosure_lab.crack_distribution(m, '{3,4,5,1,2}') d GROUP BY name, e ORDER BY name;
+SELECT * FROM disclosure.crack_distribution('attack_edges', entry_column => 'real', code_column => 'code', weight_column => 'p', truth => 'true_pairs');
+SELECT d.cracks, d.probability, e.probability BETWEEN d.lower AND d.upper AND e.at_least BETWEEN d.at_least_lower AND d.at_least_upper AS holds, d.upper > d.lower AS has_interval, d.method
+  FROM disclosure.crack_distribution('attack_edges', 'real', 'code', 'p', 'true_pairs', method => 'sample') d
+  JOIN disclosure.crack_distribution('attack_edges', 'real', 'code', 'p', 'true_pairs') e USING (cracks);
+SELECT * FROM disclosure_lab.crack_distribution('{{1,1},{1,1}}', '{1,NULL}');
+SELECT * FROM disclosure_lab.crack_distribution('{}', '{}');
+SELECT * FROM disclosure_lab.crack_distribution(NULL, '{}');
+SELECT * FROM disclosure.crack_distribution('attack_edges', 'real', 'code', 'p', 'some_pairs');
+-- A random permutation of a hundred: 1/e, and the Poisson distribution. As a sample if it is too large.
+SELECT d.cracks, d.probability, d.method FROM disclosure_lab.crack_distribution(array_fill(1.0::float8, ARRAY[100,100]), ARRAY(SELECT generate_series(1, 100))) d WHERE d.cracks < 4;
+SELECT count(*), max(d.method) AS method, abs(sum(d.cracks * d.probability) - 1) < 0.2 AS is_near FROM disclosure_lab.crack_distribution(disclosure_lab.random_attack(50, 1), ARRAY(SELECT generate_series(1, 50)), relative_error => 0.05) d;
+SELECT * FROM disclosure_lab.crack_distribution(disclosure_lab.random_attack(50, 1), ARRAY(SELECT generate_series(1, 50)), method => 'exact', budget => '1 s');
+SELECT * FROM disclosure_lab.crack_distribution('{{1}}', '{1}', method => 'bethe');
+SELECT * FROM disclosure.crack_distribution('attack_edges', 'real', 'code', 'p');
+
+-- Tolerance: a share of the entries, inclusive.
+CREATE VIEW steps_truth AS SELECT 1 AS a, 1 AS b UNION ALL SELECT 2, 2;
+SELECT tolerance, s.expected, s.method, s.verdict FROM (VALUES ('exact', 0.2), ('exact', 0.27), ('bethe', 0.9), ('heuristic', 0.9), ('sample', 0.2), ('sample', 0.9), ('exact', NULL)) t(asked, tolerance),
+  disclosure.attack_summary('attack_edges', 'real', 'code', 'p', 'true_pairs', method => asked, tolerance => tolerance) s;
+SELECT verdict FROM disclosure.attack_summary('attack_edges', 'real', 'code', 'p', tolerance => 0.5);
+SELECT entries, expected, verdict FROM disclosure.attack_summary('steps', 'a', 'b', truth => 'steps_truth', tolerance => 0.5);
+SELECT verdict FROM disclosure.attack_summary('attack_edges', 'real', 'code', 'p', tolerance => 1.5);
+SELECT verdict FROM disclosure.attack_summary('attack_edges', 'real', 'code', 'p', tolerance => 'NaN');
+
+-- More codes than entries, and the other way round.
+CREATE TABLE sampled (person text, code int, w float8);
+INSERT INTO sampled VALUES ('ann', 1, 1), ('ann', 2, 1), ('ann', 3, 1), ('bob', 1, 1), ('bob', 2, 1), ('bob', 3, 1);
+CREATE TABLE sampled_truth AS SELECT 'ann' AS person, 1 AS code UNION ALL SELECT 'bob', 2;
+SELECT * FROM disclosure.attack_report('sampled', 'person', 'code', 'w', 'sampled_truth');
+SELECT entries, codes, edges, possible_edges, blocks, exp(ln_permanent) AS matchings, degree_of_anonymity, expected, lower, upper, method, heuristic FROM disclosure.attack_summary('sampled', 'person', 'code', 'w', 'sampled_truth');
+SELECT cracks, probability, at_least FROM disclosure.crack_distribution('sampled', 'person', 'code', 'w', 'sampled_truth');
+-- The same with the roles exchanged.
+SELECT * FROM disclosure.attack_report('sampled', 'code', 'person', 'w', 'sampled_truth');
+SELECT entries, codes, exp(ln_permanent) AS matchings, degree_of_anonymity, expected, heuristic FROM disclosure.attack_summary('sampled', 'code', 'person', 'w', 'sampled_truth');
+SELECT cracks, probability, at_least FROM disclosure.crack_distribution('sampled', 'code', 'person', 'w', 'sampled_truth');
+SELECT asked, abs(s.expected - 2 / 3.) < 0.02 AS is_near FROM unnest('{exact,bethe,sample,heuristic}'::text[]) asked, disclosure.attack_summary('sampled', 'code', 'person', 'w', 'sampled_truth', method => asked) s;
+SELECT disclosure_lab.permanent('{{1,2,3},{4,5,6}}'), disclosure_lab.permanent('{{1,4},{2,5},{3,6}}'), disclosure_lab.ln_permanent('{{1,2,3}}') = ln(6::float8) AS of_one_row,
+       disclosure_lab.expected_cracks('{{1,2,3},{4,5,6}}', '{1,2}'), disclosure_lab.expected_cracks('{{1,4},{2,5},{3,6}}', '{1,2,NULL}');
+SELECT disclosure_lab.edge_probabilities('{{1,3},{0,0},{1,1}}'), disclosure_lab.edge_probabilities('{{1,1,2}}'), disclosure_lab.matching_weight('{{1,1,2}}', '{3}');
+SELECT disclosure_lab.matching_weight('{{1},{2}}', '{NULL,NULL}');
+SELECT * FROM disclosure_lab.crack_distribution('{{1,1,1},{1,1,1}}', '{1,2}');
+SELECT * FROM disclosure.attack_summary('sampled', 'person', 'code', normalise => true);
+
+-- The logarithm where the permanent itself does not fit.
+SELECT disclosure_lab.ln_permanent('{{1e-300,1e-300},{1e-300,1e-300}}'), disclosure_lab.ln_permanent('{{1e300,1e300},{1e300,1e300}}'), disclosure_lab.ln_permanent('{{1,1},{0,0}}'), disclosure_lab.ln_permanent('{}'), disclosure_lab.ln_permanent(NULL);
+SELECT disclosure_lab.permanent('{{1e300,1e300},{1e300,1e300}}');
+SELECT disclosure_lab.ln_permanent(disclosure_lab.random_attack(60, 1));
+CREATE TABLE too_many AS SELECT i, j, 1 + (i * 7 + j * 11) % 13 AS w FROM generate_series(1, 40) i, generate_series(1, 40) j;
+SELECT ln_permanent, ln_permanent_lower < ln_permanent_upper AS are_bounds, ln_permanent_upper - ln_permanent_lower < 20 AS are_near, method FROM disclosure.attack_summary('too_many', 'i', 'j', 'w', method => 'bethe');
+
+-- Marginals of any distribution over matchings: all three right, or none, with the same probability.
+CREATE TABLE marginals (a int, b int, p float8);
+INSERT INTO marginals VALUES (1, 1, .5), (2, 2, .5), (3, 3, .5), (1, 2, .5), (2, 3, .5), (3, 1, .5);
+CREATE VIEW diagonal AS SELECT DISTINCT a, a AS b FROM marginals;
+SELECT * FROM disclosure.attack_summary('marginals', 'a', 'b', 'p', 'diagonal', method => 'marginals', tolerance => 0.5);
+SELECT * FROM disclosure.attack_report('marginals', 'a', 'b', 'p', 'diagonal', method => 'marginals');
+SELECT * FROM disclosure_lab.crack_estimate('{{.5,.5,0},{0,.5,.5},{.5,0,.5}}', '{1,2,3}', method => 'marginals');
+SELECT * FROM disclosure.attack_summary('marginals', 'a', 'b', truth => 'diagonal', method => 'marginals');
+SELECT * FROM disclosure.attack_summary('marginals', 'a', 'b', 'p', method => 'marginals', normalise => true);
+SELECT * FROM disclosure_lab.crack_estimate('{{1,1},{0,0}}', '{1,2}', method => 'marginals');
+SELECT * FROM disclosure.crack_distribution('marginals', 'a', 'b', 'p', 'diagonal', method => 'marginals');
+
+-- A network of randomising steps: Fig. 3.1 of the thesis.
+CREATE TABLE network ("from" text, "to" varchar, p numeric);
+INSERT INTO network ("from", "to") VALUES ('Flu', 'step 1'), ('Viral Fever', 'step 1'), ('Cold', 'step 2'), ('Asthma', 'step 2'), ('Tuberculosis', 'step 2'), ('step 2', 'u'), ('step 2', 'step 1'),
+  ('step 2', 'step 3'), ('step 1', 'y'), ('step 1', 'z'), ('step 1', 'step 3'), ('step 3', 'v'), ('step 3', 'x');
+SELECT * FROM disclosure.network_attack('network', 'from', 'to');
+CREATE TABLE of_network AS SELECT * FROM disclosure.network_attack('network', 'from', 'to');
+CREATE VIEW network_truth AS SELECT real AS entry, code::text FROM true_pairs;
+SELECT expected, exp(ln_permanent) * 243 AS eleven FROM disclosure.attack_summary('of_network', 'entry', 'code', 'weight', 'network_truth');
+UPDATE network n SET p = 1. / (SELECT count(*) FROM network m WHERE m."from" = n."from");
+SELECT count(*), bool_and(abs(a.weight - b.weight) < 1e-9) AS same FROM disclosure.network_attack('network', 'from', 'to', 'p') a JOIN of_network b USING (entry, code);
+SELECT * FROM disclosure.network_attack('nothing', 'real', 'code');
+SELECT * FROM disclosure.network_attack(NULL, 'from', 'to');
+SELECT * FROM disclosure.network_attack('network', NULL, 'to');
+SELECT * FROM disclosure.network_attack('network', 'from', 'nowhere');
+SELECT * FROM disclosure.network_attack('network', 'from', 'p');
+SELECT * FROM disclosure.network_attack('network', 'from', 'to', 'to');
+CREATE VIEW around AS SELECT 1 AS a, 2 AS b, 1 AS p UNION ALL SELECT 2, 3, 1 UNION ALL SELECT 3, 1, 1;
+SELECT * FROM disclosure.network_attack('around', 'a', 'b');
+CREATE VIEW too_likely AS SELECT 1 AS a, 2 AS b, 0.7 AS p UNION ALL SELECT 1, 3, 0.7;
+SELECT * FROM disclosure.network_attack('too_likely', 'a', 'b', 'p');
+CREATE VIEW unlikely AS SELECT 1 AS a, 2 AS b, -0.1 AS p;
+SELECT * FROM disclosure.network_attack('unlikely', 'a', 'b', 'p');
+CREATE VIEW no_likelihood AS SELECT 1 AS a, 2 AS b, NULL::float8 AS p;
+SELECT * FROM disclosure.network_attack('no_likelihood', 'a', 'b', 'p');
+CREATE VIEW no_node AS SELECT 1 AS a, NULL::int AS b;
+SELECT * FROM disclosure.network_attack('no_node', 'a', 'b');
 
 -- As whoever asks may read: both tables, and of each the rows that are visible.
 CREATE ROLE attack_stranger;

@@ -38,14 +38,29 @@ const TOLERANCE: f64 = 1e-7;
 /// Returns the approximate probability of every edge of a matrix, row by row, or an error if there is no
 /// perfect matching.
 pub(super) fn edge_probabilities(matrix: &Matrix, control: &Control) -> Result<Vec<f64>> {
-    let blocks = blocks(matrix, control)?.ok_or_else(no_matching)?;
-    let of_block = |block: &Block| beliefs(&block.matrix, control);
+    let blocks = blocks(matrix, control)?.ok_or_else(|| no_matching(matrix))?;
+    let of_block = |block: &Block| match block.matrix.size() == block.matrix.width() {
+        true => beliefs(&block.matrix, control),
+        false => {
+            let mut found = beliefs(&padded(&block.matrix, control)?, control)?;
+            found.truncate(block.matrix.edge_count());
+            Ok(found)
+        }
+    };
     let of_blocks = parallel::map_if(&blocks, matrix.edge_count() > MIN_EDGES_PER_PIECE, of_block)?;
     let mut probability = vec![0.0; matrix.edge_count()];
     for (block, beliefs) in blocks.iter().zip(of_blocks) {
         block.scatter(&beliefs, matrix, &mut probability, control)?;
     }
     Ok(probability)
+}
+
+/// Returns a block with more columns than rows together with rows of ones that make it square, or an error if
+/// these would be too many.
+fn padded(block: &Matrix, control: &Control) -> Result<Matrix> {
+    let edges = (block.width() - block.size()).saturating_mul(block.width());
+    control.require::<[f64; 8]>(edges)?;
+    block.padded(control)
 }
 
 /// Returns the approximate probability of every edge of a block; rows and columns sum to 1. It is exact for a

@@ -5,15 +5,18 @@ use super::Matrix;
 use crate::matching::{Components, admissible};
 use crate::{Control, Result};
 
-/// Independent part of a matrix: every perfect matching of the matrix consists of one perfect matching of
-/// each block. Each edge of a block lies in some perfect matching.
+/// Independent part of a matrix: every matching of the matrix consists of one matching of each block. Each
+/// edge of a block lies in some matching.
 #[derive(Debug, Clone)]
 pub(super) struct Block {
-    /// Rows of the block in the whole matrix, ascending.
+    /// Whether the rows of the block are columns of the whole matrix, because that has more rows than columns.
+    is_transposed: bool,
+    /// Rows of the block in the whole matrix, ascending; columns, if the block is transposed.
     pub rows: Vec<u32>,
-    /// Columns of the block in the whole matrix, ascending.
+    /// Columns of the block in the whole matrix, ascending; rows, if the block is transposed.
     pub columns: Vec<u32>,
-    /// Weights of the block, with rows and columns numbered within it.
+    /// Weights of the block, with rows and columns numbered within it. There are at least as many columns as
+    /// rows, and every matching uses all rows.
     pub matrix: Matrix,
 }
 
@@ -26,10 +29,10 @@ impl Block {
         into: &mut [f64],
         control: &Control,
     ) -> Result<()> {
-        for (within, &row) in self.rows.iter().enumerate() {
+        for within in 0..self.rows.len() {
             control.check()?;
             for (edge, (column, _)) in self.matrix.edge_range(within).zip(self.matrix.row(within)) {
-                let column = self.columns[column as usize];
+                let (row, column) = self.in_whole(within, column);
                 if let Some(in_whole) = whole.edge_index(row as usize, column) {
                     into[in_whole] = of_edges[edge];
                 }
@@ -37,26 +40,43 @@ impl Block {
         }
         Ok(())
     }
+
+    /// Returns the row and the column in the whole matrix of an edge of the block.
+    pub fn in_whole(&self, row: usize, column: u32) -> (u32, u32) {
+        let (row, column) = (self.rows[row], self.columns[column as usize]);
+        match self.is_transposed {
+            true => (column, row),
+            false => (row, column),
+        }
+    }
 }
 
-/// Removes the edges that no perfect matching uses and returns the connected components that remain; `None`
-/// if there is no perfect matching.
+/// Removes the edges that no matching uses and returns the connected components that remain; `None` if no
+/// matching uses everything on the smaller side.
+///
+/// A matching uses all rows, so that it leaves as many columns of a component as that has more columns than
+/// rows. So components are independent of each other even if columns are left.
 pub(super) fn blocks(matrix: &Matrix, control: &Control) -> Result<Option<Vec<Block>>> {
-    let size = matrix.size() as u32;
-    if size > 0 && matrix.edge_count() == matrix.size() * matrix.size() {
-        // In a full matrix, every edge lies in some perfect matching.
+    let is_transposed = matrix.size() > matrix.width();
+    let transposed = is_transposed.then(|| matrix.transposed(control)).transpose()?;
+    let matrix = transposed.as_ref().unwrap_or(matrix);
+    if matrix.size() > 0 && matrix.edge_count() == matrix.size() * matrix.width() {
+        // In a full matrix, every edge lies in some matching.
         control.require::<(u32, f64)>(matrix.edge_count())?;
         return Ok(Some(vec![Block {
-            rows: (0..size).collect(),
-            columns: (0..size).collect(),
+            is_transposed,
+            rows: (0..matrix.size() as u32).collect(),
+            columns: (0..matrix.width() as u32).collect(),
             matrix: matrix.clone(),
         }]));
     }
-    let Some(graph) = admissible(&matrix.graph(), control)? else {
+    let Some(mut graph) = admissible(&matrix.graph(), control)? else {
         return Ok(None);
     };
+    // What takes the columns that are left connects nothing.
+    graph.items.truncate(matrix.size());
     let components = Components::new(&graph, control)?;
-    let mut within = vec![0; matrix.size()];
+    let mut within = vec![0; matrix.width()];
     for columns in &components.codes {
         for (number, &column) in columns.iter().enumerate() {
             within[column as usize] = number as u32;
@@ -71,10 +91,12 @@ pub(super) fn blocks(matrix: &Matrix, control: &Control) -> Result<Option<Vec<Bl
         });
         let numbered = of_rows.map(|row| row.map(|(column, weight)| (within[column as usize], weight)));
         Ok(Block {
-            matrix: Matrix::from_rows(numbered, control)?,
+            is_transposed,
+            matrix: Matrix::from_rows(columns.len(), numbered, control)?,
             rows,
             columns,
         })
     };
+    let members = members.filter(|(rows, _)| !rows.is_empty());
     members.map(block).collect::<Result<_>>().map(Some)
 }

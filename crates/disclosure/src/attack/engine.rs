@@ -5,9 +5,9 @@
 use super::dense::Dense;
 use super::exact::too_large;
 use super::flat::Flat;
-use super::frontier::Frontier;
+use super::frontier::{Frontier, roundings};
 use super::{Matrix, subset_dp};
-use crate::matching::Wide;
+use crate::matching::{Weight, Wide};
 use crate::{Control, Result};
 
 /// One algorithm for a block, with its plan.
@@ -24,8 +24,71 @@ pub(super) enum Engine {
     /// Sum over the signs of rows, by Glynn's formula: see `dense`. Its terms cancel, and the number of
     /// digits lost is only known afterwards.
     Dense(Dense),
+    /// An algorithm for a block with more columns than rows, which is made square by rows of ones.
+    Padded(Box<Padded>),
     /// No algorithm is feasible.
     Infeasible,
+}
+
+/// A block with more columns than rows, and further rows of ones that make it square.
+#[derive(Debug)]
+pub(super) struct Padded {
+    matrix: Matrix,
+    engine: Engine,
+    /// Number of edges of the block, which come first in `matrix`.
+    edges: usize,
+    /// 1 divided by the number of permutations of the further rows.
+    share: Wide,
+    /// Bound on the relative error of `share`.
+    share_error: f64,
+}
+
+/// Number of edges of further rows up to which a block is padded.
+pub(super) const MAX_PADDING: usize = 1 << 22;
+
+impl Padded {
+    /// Returns the algorithms for the padded block, as far as they are feasible.
+    fn all(block: &Matrix, control: &Control) -> Result<Vec<Engine>> {
+        let further = block.width() - block.size();
+        let edges = further.saturating_mul(block.width());
+        // Small blocks are quick anyway, and Glynn's formula needs a few rows.
+        let is_small = block.width() <= subset_dp::MAX_SIZE;
+        if is_small || edges > MAX_PADDING || control.require::<(u32, f64)>(4 * edges).is_err() {
+            return Ok(Vec::new());
+        }
+        let matrix = block.padded(control)?;
+        let flat = Flat::new(&matrix, control)?.map(Engine::Flat);
+        let dense = Dense::new(&matrix).map(Engine::Dense);
+        let padded = |engine| {
+            Engine::Padded(Box::new(Padded {
+                matrix: matrix.clone(),
+                engine,
+                edges: block.edge_count(),
+                share: (1..=further).fold(Wide::from_f64(1.0), |share, row| {
+                    share.times(Wide::from_f64(1.0 / row as f64))
+                }),
+                share_error: roundings(2.0 * further as f64),
+            }))
+        };
+        Ok(flat.into_iter().chain(dense).map(padded).collect())
+    }
+
+    fn unpadded(&self, sum: Sum) -> Sum {
+        Sum {
+            value: sum.value.times(self.share),
+            relative_error: (sum.relative_error.ln_1p() + self.share_error.ln_1p()).exp_m1(),
+        }
+    }
+
+    fn permanent(&self, control: &Control) -> Result<Sum> {
+        Ok(self.unpadded(self.engine.permanent(&self.matrix, control)?))
+    }
+
+    fn edges(&self, control: &Control) -> Result<(Sum, Vec<f64>, f64)> {
+        let (sum, mut probability, error) = self.engine.edges(&self.matrix, control)?;
+        probability.truncate(self.edges);
+        Ok((self.unpadded(sum), probability, error))
+    }
 }
 
 /// Sum over a block's matchings.
@@ -46,6 +109,13 @@ impl Engine {
     /// Returns all feasible engines, or only one if it is obviously the best.
     pub fn all(matrix: &Matrix, control: &Control) -> Result<Vec<Self>> {
         let size = matrix.size();
+        if size < matrix.width() {
+            let frontier = Frontier::new(matrix, control)?.map(Engine::Frontier);
+            return Ok(frontier
+                .into_iter()
+                .chain(Padded::all(matrix, control)?)
+                .collect());
+        }
         if size == 1 {
             return Ok(vec![Engine::Single]);
         }
@@ -61,7 +131,7 @@ impl Engine {
     /// Returns whether the engine can replace one that lost too many digits: nothing cancels in it, and it
     /// takes less than ten seconds and 300 MB.
     pub fn can_be_fallback(&self) -> bool {
-        let cancels = matches!(self, Engine::Dense(_) | Engine::Flat(_));
+        let cancels = matches!(self, Engine::Dense(_) | Engine::Flat(_) | Engine::Padded(_));
         !cancels && self.seconds() < 10.0 && self.bytes() < 3e8
     }
 
@@ -77,6 +147,7 @@ impl Engine {
             Engine::Single | Engine::SubsetDp | Engine::Dense(_) => 0.0,
             Engine::Frontier(frontier) => frontier.edge_error(),
             Engine::Flat(flat) => flat.edge_error(),
+            Engine::Padded(padded) => padded.engine.edge_error(),
             Engine::Infeasible => f64::INFINITY,
         }
     }
@@ -89,6 +160,7 @@ impl Engine {
             Engine::Frontier(frontier) => frontier.seconds(),
             Engine::Flat(flat) => flat.seconds(),
             Engine::Dense(dense) => dense.seconds(),
+            Engine::Padded(padded) => padded.engine.seconds(),
             Engine::Infeasible => f64::INFINITY,
         }
     }
@@ -99,6 +171,7 @@ impl Engine {
             Engine::Single | Engine::SubsetDp | Engine::Dense(_) => 0.0,
             Engine::Frontier(frontier) => frontier.bytes(),
             Engine::Flat(flat) => flat.bytes(),
+            Engine::Padded(padded) => padded.engine.bytes(),
             Engine::Infeasible => f64::INFINITY,
         }
     }
@@ -113,6 +186,7 @@ impl Engine {
             Engine::Frontier(frontier) => (frontier.permanent(control)?, frontier.permanent_error()),
             Engine::Flat(flat) => flat.permanent(control)?,
             Engine::Dense(dense) => dense.permanent(control)?,
+            Engine::Padded(padded) => return padded.permanent(control),
             Engine::Infeasible => return Err(too_large()),
         };
         Ok(Sum {
@@ -145,6 +219,7 @@ impl Engine {
             ),
             Engine::Flat(flat) => flat.edges(matrix, control)?,
             Engine::Dense(dense) => dense.edges(control)?,
+            Engine::Padded(padded) => return padded.edges(control),
             Engine::Infeasible => return Err(too_large()),
         };
         let sum = Sum {

@@ -261,7 +261,7 @@ impl<'a> Exact<'a> {
     /// Returns the probability of every edge, or an error if there is no perfect matching.
     pub fn edge_probabilities(&self, control: &Control) -> Result<EdgeProbabilities> {
         if !self.is_possible() {
-            return Err(no_matching());
+            return Err(no_matching(self.matrix));
         }
         let of_blocks = self.for_blocks(|planned| planned.edges(control))?;
         let mut probability = vec![0.0; self.matrix.edge_count()];
@@ -312,9 +312,18 @@ pub(super) fn too_large() -> Error {
     )
 }
 
-pub(super) fn no_matching() -> Error {
+/// Returns the error that nothing matches everything on the smaller side of the matrix.
+pub(super) fn no_matching(matrix: &Matrix) -> Error {
+    use std::cmp::Ordering::{Equal, Greater, Less};
+    let (smaller, larger, allowed) = match matrix.size().cmp(&matrix.width()) {
+        Equal => ("entries", "codes", "one in every row and column"),
+        Less => ("entries", "codes", "one in every row, in different columns"),
+        Greater => ("codes", "entries", "one in every column, in different rows"),
+    };
     invalid(
-        "has no perfect matching: the adversary rules out every way to give all entries different codes",
-        "a matrix with at least one choice of positive weights, one in every row and column",
+        &format!(
+            "has no perfect matching: the adversary rules out every way to give all {smaller} different {larger}"
+        ),
+        &format!("a matrix with at least one choice of positive weights, {allowed}"),
     )
 }

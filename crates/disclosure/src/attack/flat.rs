@@ -16,15 +16,16 @@ use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::hash::Hash;
 
-/// Returns whether all possible matchings are equally likely (Malik 2014, section 3.3), or an error if there
-/// is no perfect matching.
+/// Returns whether all possible matchings are equally likely (Malik 2014, section 3.3), or an error if the
+/// matrix is not square or there is no perfect matching.
 ///
 /// This holds if and only if there are row factors and column factors whose products are the weights of all
 /// edges that lie in some perfect matching. Weights may deviate from these products by a share of 10⁻⁹,
 /// because numbers that were divided or read from decimals are rounded.
 pub fn is_flat(matrix: &Matrix, control: &Control) -> Result<bool> {
+    matrix.require_square()?;
     const TOLERANCE: f64 = 1e-9;
-    let blocks = blocks(matrix, control)?.ok_or_else(no_matching)?;
+    let blocks = blocks(matrix, control)?.ok_or_else(|| no_matching(matrix))?;
     for block in blocks {
         if Factors::new(&block.matrix, control)?.deviation > TOLERANCE {
             return Ok(false);
@@ -32,6 +33,23 @@ pub fn is_flat(matrix: &Matrix, control: &Control) -> Result<bool> {
     }
     Ok(true)
 }
+
+/// Returns whether all matchings of a block are equally likely, up to rounding. If there are more columns than
+/// rows, that is so if every row weighs all its columns the same.
+pub(super) fn is_flat_enough(block: &Matrix, control: &Control) -> Result<bool> {
+    if block.size() == block.width() {
+        let deviation = Factors::new(block, control)?.deviation;
+        return Ok(deviation * block.size() as f64 <= TOLERANCE_IF_EXACT);
+    }
+    let is_constant = |row: usize| {
+        let weights = &block.weights()[block.edge_range(row)];
+        weights.iter().all(|weight| *weight == weights[0])
+    };
+    Ok((0..block.size()).all(is_constant))
+}
+
+/// Relative deviation of a block's matchings from each other up to which they count as equal in exact answers.
+const TOLERANCE_IF_EXACT: f64 = 1e-11;
 
 /// Row factors and column factors of a block, whose products are the weights if the block is flat.
 #[derive(Debug)]
@@ -125,10 +143,9 @@ pub(super) struct Flat {
 impl Flat {
     /// Returns `None` if the block is not flat enough for an exact answer.
     pub fn new(matrix: &Matrix, control: &Control) -> Result<Option<Self>> {
-        const TOLERANCE: f64 = 1e-11;
         let size = matrix.size();
         let factors = Factors::new(matrix, control)?;
-        if factors.deviation * size as f64 > TOLERANCE {
+        if factors.deviation * size as f64 > TOLERANCE_IF_EXACT {
             return Ok(None);
         }
         let mut by_column = vec![Vec::new(); size];
@@ -219,7 +236,10 @@ impl Flat {
     /// Returns the permanent and the probability of every edge, a bound on the relative error of the
     /// permanent, and a bound on the absolute error of the probabilities.
     pub fn edges(&self, matrix: &Matrix, control: &Control) -> Result<(PermanentAndEdges, f64, f64)> {
-        let shares = self.counting.shares(control)?.ok_or_else(no_matching)?;
+        let shares = self
+            .counting
+            .shares(control)?
+            .ok_or_else(|| no_matching(matrix))?;
         let mut probability = Vec::with_capacity(matrix.edge_count());
         for (row, &class) in self.of_row.iter().enumerate() {
             let of_class = self.candidates[class as usize]
@@ -245,7 +265,7 @@ impl Flat {
 
 /// Groups equal values into classes, in order of first occurrence. Returns the class of every value, the size
 /// of every class, and the value of every class.
-fn twins<T: Hash + Eq + Clone>(all: impl IntoIterator<Item = T>) -> (Vec<u32>, Vec<u32>, Vec<T>) {
+pub(super) fn twins<T: Hash + Eq + Clone>(all: impl IntoIterator<Item = T>) -> (Vec<u32>, Vec<u32>, Vec<T>) {
     let mut classes: FxHashMap<T, u32> = FxHashMap::default();
     let (mut sizes, mut common) = (Vec::new(), Vec::new());
     let of = all.into_iter().map(|one| {

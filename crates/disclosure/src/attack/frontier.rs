@@ -5,6 +5,10 @@
 //! be taken by now, and it drops out of the state. If the rows come in a good order (see `order`), few
 //! columns are open at a time, and a thousand rows are feasible.
 //!
+//! If there are more columns than rows, a column may also close without being taken. That is a step of its
+//! own, with one edge from the states in which the column is taken and one from the others. If columns are
+//! gone through in place of rows, a column may take no row: one more edge of weight 1.
+//!
 //! A forward pass computes, for every state, the sum over the ways to reach it; the last sum is the
 //! permanent. A backward pass computes the sums over the ways to complete every state. Together they give the
 //! probability of every edge.
@@ -16,7 +20,7 @@
 
 use super::Matrix;
 use super::engine::PermanentAndEdges;
-use super::order::{Lines, MAX_OPEN, binomial};
+use super::order::{Lines, MAX_OPEN};
 use crate::matching::{Weight, Wide};
 use crate::{Control, Result};
 use rayon::prelude::*;
@@ -26,8 +30,10 @@ use rayon::prelude::*;
 pub(super) struct Frontier {
     steps: Vec<Step>,
     cost: Cost,
-    /// Number of edges.
+    /// Number of edges of the block.
     edges: usize,
+    /// Number of edges in all steps, which are those of the block and those for columns that are left.
+    edges_of_steps: usize,
 }
 
 /// Cost of the sums.
@@ -41,20 +47,18 @@ struct Cost {
     largest: f64,
 }
 
-/// One row, which takes one of its columns.
+/// One row, which takes one of its columns; or a column that is closed, whether it is taken or not.
 #[derive(Debug)]
-struct Step {
-    edges: Vec<Edge>,
-    /// Number of open columns after this row.
-    open: usize,
-    /// Number of open columns that are taken after this row.
-    taken: usize,
+pub(super) struct Step {
+    pub edges: Vec<Edge>,
+    /// Bound on the number of states after this step.
+    states: f64,
 }
 
 #[derive(Debug)]
-struct Edge {
-    /// Index in the block.
-    index: usize,
+pub(super) struct Edge {
+    /// Index in the block; `None` for a column that is left.
+    pub index: Option<usize>,
     weight: f64,
     /// Bits that decide whether the row can take the column in a state: it can if they equal `required`.
     mask: u64,
@@ -67,9 +71,10 @@ struct Edge {
 }
 
 /// Sums of all states, in ascending order of states.
-struct Layer<W> {
-    states: Vec<u64>,
-    sums: Vec<W>,
+pub(super) struct Layer<W> {
+    pub states: Vec<u64>,
+    /// One sum for every state, or as many for each of them.
+    pub sums: Vec<W>,
 }
 
 /// Unit roundoff.
@@ -81,7 +86,7 @@ const SECONDS_PER_STEP: f64 = 12e-9;
 
 /// Number of states that a thread processes at a time. With more, threads would share the work unevenly; with
 /// fewer, the overhead would not pay.
-const STATES_PER_TASK: usize = 1 << 14;
+pub(super) const STATES_PER_TASK: usize = 1 << 14;
 
 /// Number of neighbouring states that are summed up first, to keep the number of roundings in a long sum
 /// small.
@@ -93,7 +98,7 @@ impl Frontier {
     pub fn new(matrix: &Matrix, control: &Control) -> Result<Option<Self>> {
         let rows = Lines::rows(matrix, control)?;
         let by_rows = rows.best_order(control)?;
-        if matrix.edge_count() == matrix.size() * matrix.size() {
+        if matrix.size() == matrix.width() && matrix.edge_count() == matrix.size() * matrix.size() {
             let plan = by_rows.map(|(_, order)| Frontier::in_order(matrix, &rows, &order));
             return Ok(plan);
         }
@@ -111,17 +116,13 @@ impl Frontier {
     }
 
     fn in_order(matrix: &Matrix, lines: &Lines, order: &[u32]) -> Self {
-        let size = matrix.size();
-        let mut left = vec![0; size];
-        for &(other, _) in lines.crossings.iter().flatten() {
-            left[other as usize] += 1;
-        }
-        let mut slot = vec![None; size];
+        let mut left = lines.degree.clone();
+        let mut slot = vec![None; lines.degree.len()];
         let mut free: Vec<u32> = (0..MAX_OPEN as u32).rev().collect();
-        let mut steps = Vec::with_capacity(size);
-        lines.open_after(order, |line, open, taken| {
+        let mut steps = Vec::with_capacity(lines.crossings.len());
+        lines.states_after(order, |line, states| {
             let line = &lines.crossings[line as usize];
-            let mut closed = 0;
+            let mut closed = 0u64;
             for &(other, _) in line {
                 let column = other as usize;
                 let bit = 1 << *slot[column].get_or_insert_with(|| free.pop().unwrap_or(0));
@@ -130,22 +131,36 @@ impl Frontier {
                     closed |= bit;
                 }
             }
-            let edge = |&(other, index): &(u32, usize)| {
-                let bit = 1 << slot[other as usize].unwrap_or(0);
-                let required = closed & !bit;
-                Edge {
-                    index,
-                    weight: matrix.weights()[index],
-                    mask: bit | required,
-                    required,
-                    shift: i128::from(bit & !closed) - i128::from(required),
+            let bit = |other: u32| 1 << slot[other as usize].unwrap_or(0);
+            let weighted = line
+                .iter()
+                .map(|&(other, index)| (bit(other), Some(index), matrix.weights()[index]));
+            if lines.may_leave() {
+                let edges = weighted.map(|(bit, index, weight)| Edge::new(index, weight, bit, 0));
+                steps.push(Step {
+                    edges: edges.collect(),
+                    states: states.taken,
+                });
+                let closed = (0..MAX_OPEN)
+                    .map(|slot| 1 << slot)
+                    .filter(|bit| closed & bit != 0);
+                steps.extend(closed.map(|bit| Step {
+                    edges: vec![Edge::new(None, 1.0, 0, bit), Edge::if_not_taken(bit)],
+                    states: states.taken,
+                }));
+                if let Some(last) = steps.last_mut() {
+                    last.states = states.closed;
                 }
-            };
-            steps.push(Step {
-                edges: line.iter().map(edge).collect(),
-                open,
-                taken,
-            });
+            } else {
+                let nothing = (lines.excess > 0).then_some((0, None, 1.0));
+                let edges = weighted.chain(nothing);
+                steps.push(Step {
+                    edges: edges
+                        .map(|(bit, index, weight)| Edge::new(index, weight, bit, closed))
+                        .collect(),
+                    states: states.closed,
+                });
+            }
             for &(other, _) in line {
                 if left[other as usize] == 0 {
                     free.extend(slot[other as usize].take());
@@ -154,6 +169,7 @@ impl Frontier {
             true
         });
         let mut frontier = Frontier {
+            edges_of_steps: steps.iter().map(|step| step.edges.len()).sum(),
             steps,
             cost: Cost::default(),
             edges: matrix.edge_count(),
@@ -166,7 +182,7 @@ impl Frontier {
     fn cost_from(&self, first: usize, mut states: f64, mut cost: Cost) -> Cost {
         for step in &self.steps[first..] {
             cost.add(states, step);
-            states = binomial(step.open, step.taken).min(states * step.edges.len() as f64);
+            states = step.states.min(states * step.edges.len() as f64);
         }
         cost
     }
@@ -201,6 +217,15 @@ impl Frontier {
         Ok(())
     }
 
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// Returns the number of states in the largest layer.
+    pub fn largest_layer(&self) -> f64 {
+        self.cost.largest
+    }
+
     /// Returns the estimated seconds that one core takes for all edge probabilities.
     pub fn seconds(&self) -> f64 {
         self.cost.steps * SECONDS_PER_STEP
@@ -216,7 +241,7 @@ impl Frontier {
     /// Returns a bound on the relative error of the permanent: every row multiplies once and adds once for
     /// every edge but one.
     pub fn permanent_error(&self) -> f64 {
-        roundings(self.edges as f64)
+        roundings(self.edges_of_steps as f64)
     }
 
     /// Returns a bound on the absolute error of every edge probability. Its sum over states has the roundings
@@ -224,7 +249,7 @@ impl Frontier {
     /// over all chunks. It is divided by the total of its row, which has as many roundings.
     pub fn edge_error(&self) -> f64 {
         let chunks = self.cost.largest / STATES_PER_TASK as f64;
-        2.0 * roundings(self.edges as f64 + 4.0 + (RUN + STATES_PER_TASK / RUN) as f64 + chunks)
+        2.0 * roundings(self.edges_of_steps as f64 + 4.0 + (RUN + STATES_PER_TASK / RUN) as f64 + chunks)
     }
 
     pub fn permanent(&self, control: &Control) -> Result<Wide> {
@@ -299,7 +324,9 @@ impl Frontier {
             let mut of_row = N::default();
             of_edges.iter().for_each(|&of_edge| of_row.add(of_edge));
             for (edge, of_edge) in step.edges.iter().zip(of_edges) {
-                probability[edge.index] = of_edge.divided_by(of_row);
+                if let Some(index) = edge.index {
+                    probability[index] = of_edge.divided_by(of_row);
+                }
             }
             after = Layer {
                 states: before.states,
@@ -327,7 +354,7 @@ pub(super) fn roundings(count: f64) -> f64 {
 }
 
 /// Number type of sums. All sums of a layer share a factor, a power of two.
-trait Number: Weight {
+pub(super) trait Number: Weight {
     /// Returns the weights of a row divided by 2^exponent, and that exponent; `None` if they are too uneven.
     fn scaled_weights(edges: &[Edge]) -> Option<(Vec<Self>, i64)>;
     /// Divides by a power of two so that the largest number is near 1, and returns its exponent; `None` if
@@ -399,6 +426,38 @@ pub(super) fn power_of_two(exponent: i64) -> f64 {
     f64::from_bits(((exponent + 1023) as u64) << 52)
 }
 
+impl<W: Send> Layer<W> {
+    /// Returns the layer after a step, put together from parts that threads compute: `between` returns the
+    /// states from one number to below another. The states after the step are divided by their numbers, which
+    /// are distributed much like those before.
+    pub fn in_parts(&self, between: impl Fn(i128, i128) -> Result<Self> + Sync) -> Result<Self>
+    where
+        W: Sync,
+    {
+        let mut bounds: Vec<i128> = self
+            .states
+            .iter()
+            .step_by(STATES_PER_TASK)
+            .map(|&state| state.into())
+            .collect();
+        bounds[0] = i128::MIN;
+        bounds.push(i128::MAX);
+        let parts = bounds
+            .par_windows(2)
+            .map(|bounds| between(bounds[0], bounds[1]))
+            .collect::<Result<Vec<_>>>()?;
+        let mut layer = Layer {
+            states: Vec::with_capacity(parts.iter().map(|part| part.states.len()).sum()),
+            sums: Vec::with_capacity(parts.iter().map(|part| part.sums.len()).sum()),
+        };
+        for part in parts {
+            layer.states.extend(part.states);
+            layer.sums.extend(part.sums);
+        }
+        Ok(layer)
+    }
+}
+
 impl Step {
     /// Returns the layer after the row.
     fn forward<W: Weight>(&self, weights: &[W], before: &Layer<W>, control: &Control) -> Result<Layer<W>> {
@@ -425,30 +484,7 @@ impl Step {
         if before.states.len() <= STATES_PER_TASK {
             return between(i128::MIN, i128::MAX);
         }
-        // Divide the states after the row between threads by their numbers, which are distributed much like
-        // those before.
-        let mut bounds: Vec<i128> = before
-            .states
-            .iter()
-            .step_by(STATES_PER_TASK)
-            .map(|&state| state.into())
-            .collect();
-        bounds[0] = i128::MIN;
-        bounds.push(i128::MAX);
-        let parts = bounds
-            .par_windows(2)
-            .map(|bounds| between(bounds[0], bounds[1]))
-            .collect::<Result<Vec<_>>>()?;
-        let states = parts.iter().map(|part| part.states.len()).sum();
-        let mut layer = Layer {
-            states: Vec::with_capacity(states),
-            sums: Vec::with_capacity(states),
-        };
-        for part in parts {
-            layer.states.extend(part.states);
-            layer.sums.extend(part.sums);
-        }
-        Ok(layer)
+        before.in_parts(between)
     }
 
     /// Returns the sums over the completions of every state before the row, and for each edge of the row the
@@ -514,6 +550,30 @@ impl Step {
 }
 
 impl Edge {
+    /// Returns the edge by which a row takes the column with this bit, while the columns with the bits
+    /// `closed` are closed. Without a bit, the row takes nothing.
+    fn new(index: Option<usize>, weight: f64, bit: u64, closed: u64) -> Self {
+        let required = closed & !bit;
+        Edge {
+            index,
+            weight,
+            mask: bit | required,
+            required,
+            shift: i128::from(bit & !closed) - i128::from(required),
+        }
+    }
+
+    /// Returns the edge by which the column with this bit closes without being taken.
+    fn if_not_taken(bit: u64) -> Self {
+        Edge {
+            index: None,
+            weight: 1.0,
+            mask: bit,
+            required: 0,
+            shift: 0,
+        }
+    }
+
     /// Returns the state after the row takes this edge; `None` if it cannot.
     #[inline]
     fn target(&self, state: u64) -> Option<u64> {
@@ -523,7 +583,7 @@ impl Edge {
 
 /// Merge that visits the states after a row in ascending order: each edge maps the states before to an
 /// ascending sequence of targets.
-struct Merge<'a> {
+pub(super) struct Merge<'a> {
     step: &'a Step,
     before: &'a [u64],
     /// Exclusive upper limit of the states to visit.
@@ -538,7 +598,7 @@ struct Merge<'a> {
 const END: u64 = u64::MAX;
 
 impl<'a> Merge<'a> {
-    fn new(step: &'a Step, before: &'a [u64], low: i128, high: i128) -> Self {
+    pub fn new(step: &'a Step, before: &'a [u64], low: i128, high: i128) -> Self {
         let edges = step.edges.len();
         let mut merge = Merge {
             step,
@@ -578,7 +638,7 @@ impl<'a> Merge<'a> {
 
     /// For every state after the row, calls `edge` with every edge that leads there and the position of the
     /// state that it comes from, then `state` with the state itself.
-    fn run(
+    pub fn run(
         mut self,
         control: &Control,
         mut edge: impl FnMut(usize, usize),

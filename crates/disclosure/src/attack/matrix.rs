@@ -1,6 +1,6 @@
-//! The square matrix of weights that describes an attack, stored sparsely: row by row, only the positive
-//! weights, with their columns in ascending order. Each positive weight is an *edge* of the bipartite graph
-//! between entries and codes, and its position in this order is the edge's *index* everywhere in `attack`.
+//! The matrix of weights that describes an attack, stored sparsely: row by row, only the positive weights,
+//! with their columns in ascending order. Each positive weight is an *edge* of the bipartite graph between
+//! entries and codes, and its position in this order is the edge's *index* everywhere in `attack`.
 
 use crate::matching::{Graph, ItemClass};
 use crate::{Control, Error, Result};
@@ -8,8 +8,11 @@ use ndarray::{Array2, ArrayView2};
 
 /// Result of a probabilistic attack (Malik 2014, section 3.1): for every entry (row) and code (column), the
 /// weight of the adversary's belief that the entry became the code. A 0/1 matrix only says which pairs are
-/// possible. Weights may have any unit: multiplying a row or a column by a positive number changes no
-/// probability of a matching.
+/// possible. Weights may have any unit: multiplying all of them by a positive number changes no probability of
+/// a matching, nor does multiplying a row or a column that every matching uses.
+///
+/// There may be more codes than entries, or fewer. Then a matching matches everything on the smaller side:
+/// every entry with a code of its own, or every code with an entry of its own.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Matrix {
     /// Start of every row in `columns` and `weights`, followed by the end of the last row.
@@ -17,6 +20,8 @@ pub struct Matrix {
     /// Columns of the positive weights, ascending within a row.
     columns: Vec<u32>,
     weights: Vec<f64>,
+    /// Number of columns.
+    width: usize,
 }
 
 /// Number of edges processed between two checks for cancellation: less than a millisecond of work.
@@ -39,7 +44,8 @@ impl Matrix {
     pub fn from_dense(weights: ArrayView2<f64>, control: &Control) -> Result<Self> {
         check_size(weights.nrows(), weights.ncols())?;
         let rows = weights.rows().into_iter();
-        Matrix::from_rows(rows.map(|row| (0..).zip(row.into_iter().copied())), control)
+        let rows = rows.map(|row| (0..).zip(row.into_iter().copied()));
+        Matrix::from_rows(weights.ncols(), rows, control)
     }
 
     /// Returns the matrix with these weights, given as (row, column, weight) in any order; all others are
@@ -75,15 +81,17 @@ impl Matrix {
                 return Err(invalid("contains an edge twice", "one weight for every edge"));
             }
         }
-        Matrix::from_rows(by_row, control)
+        Matrix::from_rows(columns, by_row, control)
     }
 
-    /// Returns the matrix with these rows, each given by its columns in ascending order and their weights.
+    /// Returns the matrix with `width` columns and these rows, each given by its columns in ascending order
+    /// and their weights.
     pub(super) fn from_rows<R: IntoIterator<Item = (u32, f64)>>(
+        width: usize,
         rows: impl IntoIterator<Item = R>,
         control: &Control,
     ) -> Result<Self> {
-        let mut matrix = Matrix::empty();
+        let mut matrix = Matrix::empty(width);
         for row in rows {
             control.check()?;
             matrix.push_row(row)?;
@@ -91,8 +99,9 @@ impl Matrix {
         Ok(matrix)
     }
 
-    fn empty() -> Self {
+    fn empty(width: usize) -> Self {
         Matrix {
+            width,
             starts: vec![0],
             columns: Vec::new(),
             weights: Vec::new(),
@@ -114,9 +123,44 @@ impl Matrix {
         Ok(())
     }
 
-    /// Returns the number of rows, which is also the number of columns.
+    /// Returns the number of rows.
     pub fn size(&self) -> usize {
         self.starts.len() - 1
+    }
+
+    /// Returns the number of columns.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Returns an error unless the matrix has as many rows as columns.
+    pub(super) fn require_square(&self) -> Result<()> {
+        if self.size() == self.width {
+            return Ok(());
+        }
+        let problem = format!("has {} rows and {} columns", self.size(), self.width);
+        Err(invalid(&problem, "a square matrix"))
+    }
+
+    /// Returns the matrix with rows and columns exchanged.
+    pub(super) fn transposed(&self, control: &Control) -> Result<Self> {
+        let mut by_column: Vec<Vec<(u32, f64)>> = vec![Vec::new(); self.width];
+        for row in 0..self.size() {
+            control.check()?;
+            for (column, weight) in self.row(row) {
+                by_column[column as usize].push((row as u32, weight));
+            }
+        }
+        Matrix::from_rows(self.size(), by_column, control)
+    }
+
+    /// Returns the matrix, which must not have more rows than columns, with further rows of ones that make it
+    /// square. Every matching of all rows becomes as many perfect matchings as these rows have permutations.
+    pub(super) fn padded(&self, control: &Control) -> Result<Self> {
+        let rows = (0..self.size()).map(|row| self.row(row).collect::<Vec<_>>());
+        let ones: Vec<(u32, f64)> = (0..self.width as u32).map(|column| (column, 1.0)).collect();
+        let further = (self.size()..self.width).map(|_| ones.clone());
+        Matrix::from_rows(self.width, rows.chain(further), control)
     }
 
     /// Returns the number of positive weights.
@@ -159,10 +203,10 @@ impl Matrix {
         &self.weights
     }
 
-    /// Returns a square table of `of_edge(index, weight)` for every positive weight, with default values
+    /// Returns a table of `of_edge(index, weight)` for every positive weight, with default values
     /// elsewhere.
     pub(super) fn table<T: Clone + Default>(&self, of_edge: impl Fn(usize, f64) -> T) -> Array2<T> {
-        let mut table = Array2::default((self.size(), self.size()));
+        let mut table = Array2::default((self.size(), self.width));
         for (row, mut cells) in table.rows_mut().into_iter().enumerate() {
             for ((column, weight), edge) in self.row(row).zip(self.edge_range(row)) {
                 cells[column as usize] = of_edge(edge, weight);
@@ -178,6 +222,7 @@ impl Matrix {
             starts: self.starts.clone(),
             columns: self.columns.clone(),
             weights,
+            width: self.width,
         }
     }
 
@@ -188,29 +233,32 @@ impl Matrix {
     }
 
     /// Returns the bipartite graph of the edges: columns are codes, rows are items, each in a class of its
-    /// own.
+    /// own. If there are more columns than rows, a last class of items takes the columns that are left.
     pub(super) fn graph(&self) -> Graph {
         let item = |row| ItemClass {
             size: 1,
             candidates: self.columns[self.edge_range(row)].to_vec(),
         };
+        let excess = self.width.saturating_sub(self.size()) as u32;
+        let left = (excess > 0).then(|| ItemClass {
+            size: excess,
+            candidates: (0..self.width as u32).collect(),
+        });
         Graph {
-            codes: vec![1; self.size()],
-            items: (0..self.size()).map(item).collect(),
+            codes: vec![1; self.width],
+            items: (0..self.size()).map(item).chain(left).collect(),
         }
     }
 }
 
 fn check_size(rows: usize, columns: usize) -> Result<()> {
-    if rows != columns {
-        let problem = format!("has {rows} rows and {columns} columns");
-        return Err(invalid(&problem, "a square matrix"));
-    }
-    if rows > i32::MAX as usize {
-        return Err(Error::TooMany {
-            what: "rows",
-            limit: i32::MAX as u64,
-        });
+    for (what, count) in [("rows", rows), ("columns", columns)] {
+        if count > i32::MAX as usize {
+            return Err(Error::TooMany {
+                what,
+                limit: i32::MAX as u64,
+            });
+        }
     }
     Ok(())
 }

@@ -36,14 +36,18 @@
 
 mod bethe;
 mod blocks;
+mod bounds;
+mod class_cracks;
 mod cracks;
 mod dense;
+mod distribution;
 mod engine;
 mod exact;
 mod flat;
 mod frontier;
 mod glynn;
 mod matrix;
+mod network;
 mod nmape;
 mod order;
 mod random;
@@ -54,13 +58,16 @@ mod settings;
 mod subset_dp;
 mod subsets;
 
+pub use bounds::ln_permanent_bounds;
 pub use cracks::{
     EdgeEstimates, Estimate, Truth, degree_of_anonymity, edge_probabilities, estimate, heuristic,
-    matching_probability, row_shares,
+    matching_probability, row_shares, shares,
 };
+pub use distribution::{CrackDistribution, CrackProbability, crack_distribution};
 pub use exact::{EdgeProbabilities, Exact, Permanent};
 pub use flat::is_flat;
 pub use matrix::Matrix;
+pub use network::Network;
 pub use nmape::nmape;
 pub use random::random_attack;
 pub use report::{EntryRisk, Report, Summary, report, summary};

@@ -16,6 +16,7 @@ use ndarray::Array2;
 pub fn nmape(matrix: &Matrix, control: &Control) -> Result<f64> {
     const MAX_SIZE: usize = 16;
     const MAX_ENUMERATED: usize = 7;
+    matrix.require_square()?;
     let size = matrix.size();
     if size == 0 {
         return Ok(0.0);

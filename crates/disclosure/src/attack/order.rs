@@ -9,12 +9,28 @@ use crate::{Control, Result};
 
 /// Edges of a block by row, or by column: a matrix and its transpose have the same permanent. A *line* is a
 /// row or a column; comments call the lines that it crosses columns.
+///
+/// If the block has more columns than rows, some columns are left. If lines are rows, a column may close
+/// without being taken; if lines are columns, a line may take nothing.
 #[derive(Debug)]
 pub(super) struct Lines {
     /// For every line, the lines that it crosses and the indices of these edges.
     pub crossings: Vec<Vec<(u32, usize)>>,
     /// For every crossed line, the number of lines that cross it.
-    degree: Vec<u32>,
+    pub degree: Vec<u32>,
+    /// Number of columns of the block that are left.
+    pub excess: usize,
+    /// Whether lines may take nothing, rather than crossed lines not be taken.
+    pub may_skip: bool,
+}
+
+/// Bounds on the number of states around a line.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct States {
+    /// After the line has taken a column, and before columns are closed.
+    pub taken: f64,
+    /// After all columns that this line closes are closed.
+    pub closed: f64,
 }
 
 /// Largest number of open columns, which are the bits of a state. One bit of 64 is reserved to mark the end
@@ -34,50 +50,64 @@ impl Lines {
             let edges = matrix.row(row).zip(matrix.edge_range(row));
             Ok(edges.map(|((column, _), edge)| (column, edge)).collect())
         };
-        Lines::new((0..matrix.size()).map(line).collect::<Result<_>>()?, control)
+        let crossings = (0..matrix.size()).map(line).collect::<Result<_>>()?;
+        Lines::new(crossings, matrix.width(), false, control)
     }
 
     pub fn columns(matrix: &Matrix, control: &Control) -> Result<Self> {
-        let mut crossings = vec![Vec::new(); matrix.size()];
+        let mut crossings = vec![Vec::new(); matrix.width()];
         for row in 0..matrix.size() {
             control.check()?;
             for ((column, _), edge) in matrix.row(row).zip(matrix.edge_range(row)) {
                 crossings[column as usize].push((row as u32, edge));
             }
         }
-        Lines::new(crossings, control)
+        Lines::new(crossings, matrix.size(), true, control)
     }
 
-    fn new(crossings: Vec<Vec<(u32, usize)>>, control: &Control) -> Result<Self> {
-        let mut degree = vec![0; crossings.len()];
+    fn new(
+        crossings: Vec<Vec<(u32, usize)>>,
+        crossed: usize,
+        may_skip: bool,
+        control: &Control,
+    ) -> Result<Self> {
+        let mut degree = vec![0; crossed];
         for line in &crossings {
             control.check()?;
             for &(other, _) in line {
                 degree[other as usize] += 1;
             }
         }
-        Ok(Lines { crossings, degree })
+        Ok(Lines {
+            excess: crossings.len().abs_diff(crossed),
+            crossings,
+            degree,
+            may_skip,
+        })
+    }
+
+    /// Returns whether a column may close without being taken.
+    pub fn may_leave(&self) -> bool {
+        self.excess > 0 && !self.may_skip
     }
 
     /// Returns the cost of processing the lines in this order: the number of states times the number of edges
-    /// of the next line, summed over all lines. A state is a set of open columns of known size, because every
-    /// line so far has taken one column and all closed columns are taken. Returns `None` if the order is
-    /// infeasible.
+    /// of the next line, summed over all lines. Returns `None` if the order is infeasible.
     fn cost(&self, order: &[u32]) -> Option<f64> {
         let mut cost = 0.0;
-        let mut states = 1.0;
-        self.open_after(order, |line, open, taken| {
-            cost += states * self.crossings[line as usize].len() as f64;
-            states = binomial(open, taken);
+        let mut before = 1.0;
+        self.states_after(order, |line, states| {
+            let edges = self.crossings[line as usize].len();
+            cost += before * edges as f64 + f64::from(u8::from(self.may_leave())) * 2.0 * states.taken;
+            before = states.closed;
             cost < INFEASIBLE
         })
         .then_some(cost)
     }
 
-    /// Visits the lines in order. `visit` gets the line and, after it, the number of open columns and how
-    /// many of them are taken; it returns whether to go on. Returns false if there are too many open columns
-    /// or if `visit` stopped.
-    pub fn open_after(&self, order: &[u32], mut visit: impl FnMut(u32, usize, usize) -> bool) -> bool {
+    /// Visits the lines in order. `visit` gets the line and the number of states after it, and returns
+    /// whether to go on. Returns false if there are too many open columns or if `visit` stopped.
+    pub fn states_after(&self, order: &[u32], mut visit: impl FnMut(u32, States) -> bool) -> bool {
         let mut left = self.degree.clone();
         let (mut open, mut closed) = (0, 0);
         for (number, &line) in order.iter().enumerate() {
@@ -87,6 +117,7 @@ impl Lines {
             if open > MAX_OPEN {
                 return false;
             }
+            let taken = self.states(open, closed, number + 1);
             for &(other, _) in &self.crossings[line as usize] {
                 left[other as usize] -= 1;
                 if left[other as usize] == 0 {
@@ -94,11 +125,30 @@ impl Lines {
                     closed += 1;
                 }
             }
-            if !visit(line, open, number + 1 - closed) {
+            let closed = self.states(open, closed, number + 1);
+            if !visit(line, States { taken, closed }) {
                 return false;
             }
         }
         true
+    }
+
+    /// Returns the number of sets of open columns that may be taken after some lines. If nothing is left,
+    /// their size is known, because every line so far has taken one column and all closed columns are taken.
+    /// Otherwise as many columns or lines may be missing as are left.
+    fn states(&self, open: usize, closed: usize, lines: usize) -> f64 {
+        let (low, high) = match self.may_skip {
+            true => (
+                lines.saturating_sub(closed + self.excess),
+                lines.checked_sub(closed),
+            ),
+            false => (
+                lines.saturating_sub(closed),
+                (lines + self.excess).checked_sub(closed),
+            ),
+        };
+        let high = high.map_or(0, |high| high.min(open) + 1);
+        (low..high).fold(0.0, |sum, taken| sum + binomial(open, taken))
     }
 
     /// Returns the cheapest of a few orders, and its cost; `None` if too many columns are open in all of
@@ -107,7 +157,7 @@ impl Lines {
         let size = self.crossings.len();
         let natural: Vec<u32> = (0..size as u32).collect();
         let mut best = self.cost(&natural).map(|cost| (cost, natural));
-        if self.crossings.iter().all(|line| line.len() == size) {
+        if self.crossings.iter().all(|line| line.len() == self.degree.len()) {
             return Ok(best); // all orders cost the same
         }
         // Try the order that starts at the line with the fewest edges. Its last line is probably at the
@@ -158,7 +208,7 @@ impl Lines {
         let size = self.crossings.len();
         let lines_by_column = self.lines_by_column(control)?;
         let mut left = self.degree.clone();
-        let mut opened = vec![usize::MAX; size];
+        let mut opened = vec![usize::MAX; self.degree.len()];
         let mut is_candidate = vec![false; size];
         let mut candidates = vec![first];
         is_candidate[first as usize] = true;
@@ -204,7 +254,7 @@ impl Lines {
 
     /// Returns the lines that cross each column.
     fn lines_by_column(&self, control: &Control) -> Result<Vec<Vec<u32>>> {
-        let mut lines_by_column = vec![Vec::new(); self.crossings.len()];
+        let mut lines_by_column = vec![Vec::new(); self.degree.len()];
         for (line, edges) in self.crossings.iter().enumerate() {
             control.check()?;
             for &(other, _) in edges {

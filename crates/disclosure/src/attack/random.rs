@@ -27,7 +27,7 @@ pub fn random_attack(size: usize, unevenness: f64, seed: u64, control: &Control)
     // Memory for the pattern, the logarithms and the scaled weights.
     control.require::<((u32, f64), f64, f64)>(size * size)?;
     let row = || (0..size as u32).map(|column| (column, 1.0));
-    let pattern = Matrix::from_rows((0..size).map(|_| row()), control)?;
+    let pattern = Matrix::from_rows(size, (0..size).map(|_| row()), control)?;
     let mut random = Pcg64Mcg::seed_from_u64(seed);
     let mut logs = Vec::with_capacity(size * size);
     for _ in 0..size {

@@ -6,7 +6,7 @@
 
 use super::{
     Estimate, Exact, Matrix, Method, Settings, Truth, degree_of_anonymity, edge_probabilities, estimate,
-    heuristic, row_shares,
+    heuristic, ln_permanent_bounds, shares,
 };
 use crate::{Control, Result};
 
@@ -16,7 +16,8 @@ use crate::{Control, Result};
 pub struct EntryRisk {
     /// Likeliest column and its probability; the first one if several are equally likely.
     pub likeliest: Option<(u32, f64)>,
-    /// Weight of the true edge as a share of the row's total; `None` if the true code is unknown.
+    /// Weight of the true edge as a share of the row's total, or of the column's if there are fewer columns
+    /// than rows; `None` if the true code is unknown.
     pub share: Option<f64>,
     /// Probability that the entry is matched with its true column; `None` if the true code is unknown.
     pub crack_probability: Option<f64>,
@@ -35,21 +36,30 @@ pub struct Report {
 }
 
 /// An attack in one row of figures.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Summary {
     /// Number of edges that lie in some perfect matching.
     pub possible_edges: usize,
-    /// Number of independent blocks.
-    pub blocks: usize,
-    /// Natural logarithm of the permanent; `None` if it is too expensive.
+    /// Number of independent blocks; `None` if the weights are marginals, which say nothing about that.
+    pub blocks: Option<usize>,
+    /// Natural logarithm of the permanent; `None` if it is too expensive, or if the weights are marginals.
     pub ln_permanent: Option<f64>,
+    /// Lower and upper bound of that logarithm, see [`ln_permanent_bounds`]; both are the logarithm itself if
+    /// it is known.
+    pub ln_permanent_bounds: Option<(f64, f64)>,
     /// Share of the uncertainty that remains: see [`degree_of_anonymity`]; `None` if it is too expensive.
     pub degree_of_anonymity: Option<f64>,
     /// Expected cracks; `None` without a true mapping.
     pub cracks: Option<Estimate>,
     /// The heuristic H of Malik 2014: see [`heuristic`]; `None` without a true mapping.
     pub heuristic: Option<f64>,
+    /// Number of cracks that are tolerated; `None` without a tolerance.
+    pub tolerated: Option<f64>,
+    /// Whether the expected cracks are within the tolerance of the settings; `None` if that is unknown:
+    /// without a tolerance or a true mapping, for an approximation without an error bound, if the interval of
+    /// a sample contains the limit, or if entries whose code is unknown might exceed it.
+    pub is_within: Option<bool>,
 }
 
 /// Factor by which a probability has to exceed another one to count as larger, because of rounding.
@@ -67,13 +77,13 @@ pub fn report(
 ) -> Result<Report> {
     let edge_settings = Settings {
         method: match settings.method {
-            Method::Auto | Method::Exact => settings.method,
+            Method::Auto | Method::Exact | Method::Marginals => settings.method,
             Method::Bethe | Method::Sample | Method::Heuristic => Method::Bethe,
         },
         ..settings.clone()
     };
     let edges = edge_probabilities(matrix, &edge_settings, control)?;
-    let shares = row_shares(matrix);
+    let shares = shares(matrix);
     let of_entry = |row: usize| {
         let column = truth.and_then(|truth| truth.columns()[row]);
         let of_true_edge = |of_edges: &[f64]| {
@@ -91,7 +101,8 @@ pub fn report(
         method: edges.method,
         is_precise_enough: true,
     };
-    let is_by_requested_method = edges.method == Method::Exact || settings.method == Method::Bethe;
+    let is_by_requested_method =
+        edges.method == Method::Exact || matches!(settings.method, Method::Bethe | Method::Marginals);
     if let Some(truth) = truth.filter(|_| !is_by_requested_method) {
         let found = estimate(matrix, truth, settings, control)?;
         let of_entries = report.entries.iter_mut().zip(found.crack_probability);
@@ -125,28 +136,68 @@ pub fn summary(
     control: &Control,
 ) -> Result<Summary> {
     settings.check()?;
-    let exact = Exact::new(matrix, control)?;
-    let mut summary = Summary {
-        possible_edges: exact.possible_edges(),
-        blocks: exact.blocks(),
-        ln_permanent: None,
-        degree_of_anonymity: None,
-        cracks: None,
-        heuristic: None,
-    };
-    match settings.check_cost(&exact) {
-        Ok(()) => {
-            summary.degree_of_anonymity = Some(degree_of_anonymity(matrix, control)?);
-            summary.ln_permanent = Some(exact.permanent(control)?.ln());
+    let mut summary = match settings.method {
+        Method::Marginals => {
+            edge_probabilities(matrix, settings, control)?;
+            Summary {
+                possible_edges: matrix.edge_count(),
+                ..Summary::default()
+            }
         }
-        Err(too_expensive) if settings.method == Method::Exact => return Err(too_expensive),
-        Err(_) => (),
-    }
+        _ => of_matchings(matrix, settings, control)?,
+    };
+    summary.tolerated = settings.tolerance.map(|share| share * matrix.size() as f64);
     if let Some(truth) = truth {
-        summary.cracks = Some(estimate(matrix, truth, settings, control)?);
+        let cracks = estimate(matrix, truth, settings, control)?;
+        let unknown = unknown(matrix, truth);
+        summary.is_within = summary
+            .tolerated
+            .and_then(|tolerated| is_within(&cracks, tolerated, unknown));
+        summary.cracks = Some(cracks);
         summary.heuristic = Some(heuristic(matrix, truth));
     }
     Ok(summary)
+}
+
+/// Returns the part of a summary that does not depend on the true mapping.
+fn of_matchings(matrix: &Matrix, settings: &Settings, control: &Control) -> Result<Summary> {
+    let exact = Exact::new(matrix, control)?;
+    let mut summary = Summary {
+        possible_edges: exact.possible_edges(),
+        blocks: Some(exact.blocks()),
+        ..Summary::default()
+    };
+    match settings.check_cost(&exact) {
+        Ok(()) => {
+            let ln_permanent = exact.permanent(control)?.ln();
+            summary.degree_of_anonymity = Some(degree_of_anonymity(matrix, control)?);
+            summary.ln_permanent = Some(ln_permanent);
+            summary.ln_permanent_bounds = Some((ln_permanent, ln_permanent));
+        }
+        Err(too_expensive) if settings.method == Method::Exact => return Err(too_expensive),
+        Err(_) => summary.ln_permanent_bounds = ln_permanent_bounds(matrix, control)?,
+    }
+    Ok(summary)
+}
+
+/// Returns the largest number of entries that might have a code although it is unknown.
+fn unknown(matrix: &Matrix, truth: &Truth) -> f64 {
+    let known = truth.columns().iter().flatten().count();
+    (matrix.size().min(matrix.width()) - known) as f64
+}
+
+/// Returns whether at most the tolerated number of cracks is expected, if up to `unknown` further entries
+/// might be cracked; `None` if the interval does not say.
+fn is_within(cracks: &Estimate, tolerated: f64, unknown: f64) -> Option<bool> {
+    let (lower, upper) = cracks.lower.zip(cracks.upper)?;
+    let upper = upper + unknown;
+    // A margin for rounding, so that 29 of 100 entries are within a tolerance of 0.29.
+    let limit = tolerated + 1e-9;
+    match (upper <= limit, lower > limit) {
+        (true, _) => Some(true),
+        (_, true) => Some(false),
+        (false, false) => None,
+    }
 }
 
 #[cfg(test)]
@@ -217,7 +268,7 @@ mod tests {
     fn a_summary_leaves_out_what_is_too_expensive() {
         let (matrix, truth) = small();
         let whole = summary(&matrix, Some(&truth), &Settings::default(), &Control::new()).unwrap();
-        assert_eq!((whole.possible_edges, whole.blocks), (4, 1));
+        assert_eq!((whole.possible_edges, whole.blocks), (4, Some(1)));
         assert!((whole.ln_permanent.unwrap() - 0.74_f64.ln()).abs() < 1e-12);
         assert!((whole.heuristic.unwrap() - 0.9).abs() < 1e-12);
         let hasty = |method| Settings {

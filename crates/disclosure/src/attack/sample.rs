@@ -23,7 +23,13 @@
 //!
 //! On a doubly stochastic matrix that is not sparse, a loop takes about as many steps as there are rows. This
 //! is the only reason why the matrix is scaled.
+//!
+//! *If there are more columns than rows*, some columns are free at any time, and a loop also ends if it takes
+//! one of them. The reverse begins with the row that took it and ends at the column that the first row gave
+//! up, with the same probabilities as above. The matrix is not scaled, because the factor of a column would
+//! matter.
 
+use super::blocks::blocks;
 use super::exact::no_matching;
 use super::subsets::{SubsetCracks, Subsets};
 use super::{Estimate, Matrix, Method, Settings, Truth, normalise};
@@ -63,7 +69,7 @@ pub(super) fn seconds(matrix: &Matrix, expected: f64, relative_error: f64) -> f6
         true => SECONDS_PER_ROW_OF_MANY,
         false => SECONDS_PER_ROW,
     };
-    samples.max(1000.0) * matrix.size() as f64 * seconds_per_row
+    samples.max(1000.0) * matrix.size().min(matrix.width()) as f64 * seconds_per_row
         + matrix.edge_count() as f64 * SECONDS_PER_EDGE
 }
 
@@ -78,16 +84,137 @@ pub(super) fn estimate(
     settings: &Settings,
     control: &Control,
 ) -> Result<Estimate> {
-    let scaled = normalise(matrix, control)?;
-    let outcome = run(&scaled, truth, &Cracks::new(&scaled, truth), settings, control)?;
+    let ready = Ready::new(matrix, truth, control)?;
+    let observed = Cracks::new(&ready.matrix, &ready.truth);
+    let outcome = run(&ready.matrix, &ready.truth, &observed, settings, control)?;
+    let of_column = |column: &Option<u32>| column.map_or(0.0, |column| outcome.figures[column as usize]);
     Ok(Estimate {
         expected: outcome.mean,
         lower: Some(outcome.lower),
         upper: Some(outcome.upper),
         method: Method::Sample,
         is_precise_enough: outcome.is_precise_enough,
-        crack_probability: outcome.figures,
+        crack_probability: match matrix.size() > matrix.width() {
+            true => truth.columns().iter().map(of_column).collect(),
+            false => outcome.figures,
+        },
     })
+}
+
+/// Share of random matchings with a number of cracks, or with at least that number, and its confidence
+/// interval.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SampledShare {
+    pub share: f64,
+    pub lower: f64,
+    pub upper: f64,
+}
+
+/// Shares of random matchings by their number of cracks, from 0 to `most`.
+pub(super) struct SampledDistribution {
+    /// Share with exactly this number of cracks.
+    pub exactly: Vec<SampledShare>,
+    /// Share with at least this number of cracks.
+    pub at_least: Vec<SampledShare>,
+    /// Whether the expected number of cracks reached its relative error.
+    pub is_precise_enough: bool,
+}
+
+/// Returns the distribution of cracks by random matchings, or an error if there is no perfect matching.
+/// Every share has a 95 % confidence interval of its own.
+pub(super) fn distribution(
+    matrix: &Matrix,
+    truth: &Truth,
+    most: usize,
+    settings: &Settings,
+    control: &Control,
+) -> Result<SampledDistribution> {
+    let ready = Ready::new(matrix, truth, control)?;
+    let cracks = Cracks::new(&ready.matrix, &ready.truth);
+    let outcome = run(
+        &ready.matrix,
+        &ready.truth,
+        &CrackNumbers { cracks, most },
+        settings,
+        control,
+    )?;
+    let share = |number: usize| {
+        let (share, half_width) = (outcome.figures[number], outcome.figure_half_widths[number]);
+        match outcome.is_warm {
+            true => share_with_interval(share, half_width, outcome.effective_samples),
+            false => SampledShare {
+                share,
+                lower: 0.0,
+                upper: 1.0,
+            },
+        }
+    };
+    let certain = SampledShare {
+        share: 1.0,
+        lower: 1.0,
+        upper: 1.0,
+    };
+    Ok(SampledDistribution {
+        exactly: (0..=most).map(share).collect(),
+        at_least: (0..=most)
+            .map(|cracks| match cracks {
+                0 => certain,
+                _ => share(most + 1 + cracks),
+            })
+            .collect(),
+        is_precise_enough: outcome.is_precise_enough,
+    })
+}
+
+/// Returns a share with its 95 % confidence interval. It contains the interval from the spread between chains,
+/// which is too narrow if an event is rarely observed, and the one of Wilson 1927, which considers only the
+/// number of independent samples.
+fn share_with_interval(share: f64, half_width: f64, samples: f64) -> SampledShare {
+    const NORMAL: f64 = 1.959_963_985;
+    let square = NORMAL * NORMAL / samples;
+    let middle = (share + square / 2.0) / (1.0 + square);
+    let around = (share * (1.0 - share) * square + square * square / 4.0).sqrt() / (1.0 + square);
+    SampledShare {
+        share,
+        lower: (middle - around).min(share - half_width).clamp(0.0, share),
+        upper: (middle + around).max(share + half_width).clamp(share, 1.0),
+    }
+}
+
+/// A matrix with at least as many columns as rows, ready for sampling, and the true mapping of its rows.
+struct Ready {
+    /// Scaled to doubly stochastic if it is square; otherwise without the edges that no matching uses.
+    matrix: Matrix,
+    truth: Truth,
+}
+
+impl Ready {
+    fn new(matrix: &Matrix, truth: &Truth, control: &Control) -> Result<Self> {
+        if matrix.size() == matrix.width() {
+            return Ok(Ready {
+                matrix: normalise(matrix, control)?,
+                truth: truth.clone(),
+            });
+        }
+        let blocks = blocks(matrix, control)?.ok_or_else(|| no_matching(matrix))?;
+        let mut rows = vec![Vec::new(); matrix.size().min(matrix.width())];
+        for block in &blocks {
+            for (within, &row) in block.rows.iter().enumerate() {
+                control.check()?;
+                let edges = block.matrix.row(within);
+                rows[row as usize] = edges
+                    .map(|(column, weight)| (block.columns[column as usize], weight))
+                    .collect();
+            }
+        }
+        Ok(Ready {
+            matrix: Matrix::from_rows(matrix.size().max(matrix.width()), rows, control)?,
+            truth: match matrix.size() > matrix.width() {
+                true => truth.transposed(matrix),
+                false => truth.clone(),
+            },
+        })
+    }
 }
 
 /// Returns the expected number of cracked sets by random matchings, or an error if there is no perfect
@@ -131,21 +258,21 @@ fn run(
     }
     let tables = AliasTables::new(scaled, control)?;
     limits.run(&tables, observed, control, |seeds, chain| {
-        Matching::new(starts[chain % starts.len()].clone(), seeds)
+        Matching::new(starts[chain % starts.len()].clone(), scaled.width(), seeds)
     })
 }
 
 /// Number of matchings at which chains begin.
 const STARTS: usize = 16;
 
-/// Returns a perfect matching as the column of every row. It depends on the order of rows and columns, which
+/// Returns a matching of all rows as the column of every row. It depends on the order of rows and columns, which
 /// is shuffled.
 fn random_matching(matrix: &Matrix, random: &mut Pcg64Mcg, control: &Control) -> Result<Vec<u32>> {
-    let size = matrix.size() as u32;
-    let (mut rows, mut columns): (Vec<u32>, Vec<u32>) = ((0..size).collect(), (0..size).collect());
+    let (size, width) = (matrix.size() as u32, matrix.width() as u32);
+    let (mut rows, mut columns): (Vec<u32>, Vec<u32>) = ((0..size).collect(), (0..width).collect());
     rows.shuffle(random);
     columns.shuffle(random);
-    let mut number = vec![0; matrix.size()];
+    let mut number = vec![0; matrix.width()];
     for (shuffled, &column) in (0..).zip(&columns) {
         number[column as usize] = shuffled;
     }
@@ -157,11 +284,15 @@ fn random_matching(matrix: &Matrix, random: &mut Pcg64Mcg, control: &Control) ->
         candidates.sort_unstable();
         ItemClass { size: 1, candidates }
     };
+    let left = (width > size).then(|| ItemClass {
+        size: width - size,
+        candidates: (0..width).collect(),
+    });
     let graph = Graph {
-        codes: vec![1; matrix.size()],
-        items: rows.iter().map(item).collect(),
+        codes: vec![1; matrix.width()],
+        items: rows.iter().map(item).chain(left).collect(),
     };
-    let assigned = perfect_matching(&graph, control)?.ok_or_else(no_matching)?;
+    let assigned = perfect_matching(&graph, control)?.ok_or_else(|| no_matching(matrix))?;
     let mut matching = vec![0; matrix.size()];
     for ((&row, item), assigned) in rows.iter().zip(&graph.items).zip(&assigned) {
         let candidates = item.candidates.iter().zip(assigned);
@@ -185,7 +316,7 @@ fn true_matching(matrix: &Matrix, truth: &Truth) -> Option<Vec<u32>> {
 struct Matching {
     /// Column of every row.
     columns: Vec<u32>,
-    /// Row of every column.
+    /// Row of every column; [`NOBODY`] if it is free.
     rows: Vec<u32>,
     random: Pcg64Mcg,
     /// Rows that the current loop has changed, and the columns that they had before.
@@ -194,8 +325,8 @@ struct Matching {
 }
 
 impl Matching {
-    fn new(columns: Vec<u32>, seeds: &mut Pcg64Mcg) -> Self {
-        let mut rows = vec![0; columns.len()];
+    fn new(columns: Vec<u32>, width: usize, seeds: &mut Pcg64Mcg) -> Self {
+        let mut rows = vec![NOBODY; width];
         for (row, &column) in (0..).zip(&columns) {
             rows[column as usize] = row;
         }
@@ -323,7 +454,10 @@ impl Move<Matching> for AliasTables {
             matching.undo_log.push((row, matching.columns[row as usize]));
             matching.columns[row as usize] = column;
             matching.rows[column as usize] = row;
-            if column == free {
+            if column == free || loser == NOBODY {
+                if column != free {
+                    matching.rows[free as usize] = NOBODY;
+                }
                 matching.steps += step;
                 return Ok(());
             }
@@ -394,7 +528,34 @@ impl Observe<Matching> for Cracks<'_> {
     }
 }
 
-/// Owner of a column that is not the true column of any row.
+/// Observer that counts matchings by their number of cracks: one figure for each number, and one for each
+/// number or more.
+struct CrackNumbers<'a> {
+    cracks: Cracks<'a>,
+    /// Largest number of cracks.
+    most: usize,
+}
+
+impl Observe<Matching> for CrackNumbers<'_> {
+    fn figures(&self) -> usize {
+        2 * (self.most + 1)
+    }
+
+    fn observe(&self, matching: &Matching, tally: &mut [f64]) -> f64 {
+        let own = matching.columns.iter().zip(self.cracks.truth.columns());
+        let cracks = own.filter(|&(&column, own)| *own == Some(column)).count();
+        let (exactly, at_least) = tally.split_at_mut(self.most + 1);
+        exactly[cracks] += 1.0;
+        at_least[..=cracks].iter_mut().for_each(|tally| *tally += 1.0);
+        cracks as f64
+    }
+
+    fn upper_bound(&self) -> f64 {
+        self.cracks.upper_bound()
+    }
+}
+
+/// Row of a free column, or owner of a column that is not the true column of any row.
 const NOBODY: u32 = u32::MAX;
 
 /// Returns for every column the row whose true column it is.
@@ -516,7 +677,7 @@ mod tests {
         let mut tables = AliasTables::new(&matrix, &control).unwrap();
         tables.max_steps = 3;
         let mut seeds = Pcg64Mcg::seed_from_u64(1);
-        let mut matching = Matching::new(vec![0, 1, 2], &mut seeds);
+        let mut matching = Matching::new(vec![0, 1, 2], 3, &mut seeds);
         let mut counts = std::collections::BTreeMap::<Vec<u32>, u32>::new();
         let samples = 200_000;
         for _ in 0..samples {

@@ -11,9 +11,10 @@ use std::ops::Range;
 
 /// Returns the doubly stochastic matrix obtained by multiplying rows and columns (Sinkhorn and Knopp 1967),
 /// without the edges that no perfect matching uses. The probabilities of matchings do not change. It is an
-/// error if there is no perfect matching.
+/// error if the matrix is not square, or if there is no perfect matching.
 pub fn normalise(matrix: &Matrix, control: &Control) -> Result<Matrix> {
-    let blocks = blocks(matrix, control)?.ok_or_else(no_matching)?;
+    matrix.require_square()?;
+    let blocks = blocks(matrix, control)?.ok_or_else(|| no_matching(matrix))?;
     let scaled = |block: &Block| scaled(&block.matrix, control);
     let weights = parallel::map_if(&blocks, matrix.edge_count() > MIN_EDGES_PER_PIECE, scaled)?;
     // Every row is in one block, and blocks keep the order of rows and columns of the whole matrix.
@@ -31,7 +32,7 @@ pub fn normalise(matrix: &Matrix, control: &Control) -> Result<Matrix> {
             .map(|(column, _)| block.columns[column as usize]);
         columns.zip(weights[number][block.matrix.edge_range(within)].iter().copied())
     });
-    Matrix::from_rows(rows, control)
+    Matrix::from_rows(matrix.width(), rows, control)
 }
 
 /// Returns the unique flat doubly stochastic matrix with these edges, except those that no perfect matching

@@ -24,6 +24,9 @@ pub enum Method {
     Sample,
     /// The heuristic H of Malik 2014, formula 4.3.
     Heuristic,
+    /// The weights are the probabilities of edges already, in any distribution over matchings. By linearity,
+    /// the expected cracks are the sum over the true edges, whatever that distribution is.
+    Marginals,
 }
 
 /// Method, precision and limits of a computation.
@@ -42,6 +45,8 @@ pub struct Settings {
     pub budget: Option<Duration>,
     /// Memory limit, in bytes.
     pub max_bytes: f64,
+    /// Share of the entries that may be cracked, inclusive, for the verdict of a summary.
+    pub tolerance: Option<f64>,
 }
 
 impl Default for Settings {
@@ -52,6 +57,7 @@ impl Default for Settings {
             seed: 1,
             budget: None,
             max_bytes: f64::INFINITY,
+            tolerance: None,
         }
     }
 }
@@ -64,6 +70,9 @@ const MAX_SECONDS: f64 = 86_400.0;
 impl Settings {
     /// Checks everything that does not depend on a matrix.
     pub fn check(&self) -> Result<()> {
+        if let Some(tolerance) = self.tolerance {
+            Error::check_unit_interval("tolerance", tolerance)?;
+        }
         self.sampling_limits().check()
     }
 
@@ -83,7 +92,9 @@ impl Settings {
     }
 
     pub(super) fn check_estimated_cost(&self, seconds: f64, bytes: f64) -> Result<()> {
-        let problem = if seconds > self.max_seconds() {
+        let problem = if seconds == f64::INFINITY {
+            "an exact answer is not feasible".to_owned()
+        } else if seconds > self.max_seconds() {
             format!("an exact answer would take about {seconds:.1e} s")
         } else if bytes > self.max_bytes {
             format!("an exact answer would take about {:.1e} MB", bytes / MEGABYTE)

@@ -47,11 +47,12 @@ pub fn subset_cracks(
     control: &Control,
 ) -> Result<SubsetCracks> {
     settings.check()?;
+    matrix.require_square()?;
     check(truth, subsets)?;
     match settings.method {
         Method::Auto | Method::Exact => (),
         Method::Sample => return sample::subset_cracks(matrix, truth, subsets, settings, control),
-        Method::Bethe | Method::Heuristic => {
+        Method::Bethe | Method::Heuristic | Method::Marginals => {
             return Err(Error::invalid(
                 "method",
                 "does not apply to sets of entries",
@@ -61,7 +62,7 @@ pub fn subset_cracks(
     }
     let whole = Exact::new(matrix, control)?;
     if !whole.is_possible() {
-        return Err(no_matching());
+        return Err(no_matching(matrix));
     }
     let exact = ExactSubsets {
         matrix,

@@ -17,8 +17,7 @@ fn settings(method: Method) -> Settings {
         method,
         relative_error: 0.02,
         seed: 1,
-        budget: None,
-        max_bytes: f64::INFINITY,
+        ..Settings::default()
     }
 }
 
@@ -400,7 +399,7 @@ fn auto_chooses_what_it_can_afford() {
             budget: budget.map(Duration::from_secs_f64),
             max_bytes: bytes,
             relative_error,
-            seed: 1,
+            ..Settings::default()
         };
         let edges = edge_probabilities(&matrix, &settings, &control).unwrap().method;
         let found = estimate(&matrix, &identity(&matrix), &settings, &control).unwrap();

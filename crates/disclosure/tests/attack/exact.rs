@@ -1,20 +1,16 @@
 //! Exact answers for probabilistic attacks, compared with the verified values of Malik 2014 and with the
 //! definitions.
 
-use crate::dense;
+use crate::{dense, exactly, fig_2_4_b, fig_2_4_c, fig_3_4_a, zero_one};
 use disclosure::attack::{
-    Exact, Matrix, Method, Settings, Subsets, Truth, degree_of_anonymity, estimate, heuristic, is_flat,
-    matching_probability, nmape, row_shares, subset_cracks,
+    Exact, Matrix, Subsets, Truth, degree_of_anonymity, estimate, heuristic, is_flat, matching_probability,
+    nmape, row_shares, subset_cracks,
 };
 use disclosure::{Control, Error};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use reference::attack::Attack;
 use reference::matching::permutations;
-
-const FIG_2_4_B: [&str; 5] = ["00111", "01011", "01001", "10100", "11000"];
-const FIG_2_4_C: [&str; 5] = ["11110", "10010", "10001", "11111", "11000"];
-const FIG_3_4_A: [&str; 5] = ["00111", "00111", "11111", "11111", "11111"];
 
 /// Q of Fig. 3.4(b), with the value in the cell (Tuberculosis, y) that makes it doubly stochastic.
 const Q: [f64; 25] = [
@@ -25,28 +21,9 @@ const Q: [f64; 25] = [
     0.37, 0.19, 0.02, 0.02, 0.40,
 ];
 
-fn zero_one(rows: &[&str]) -> Matrix {
-    let weights: Vec<f64> = rows
-        .concat()
-        .bytes()
-        .map(|digit| f64::from(digit - b'0'))
-        .collect();
-    Matrix::dense(rows.len(), rows.len(), &weights).unwrap()
-}
-
 /// Returns the true mapping Flu–x, Viral Fever–y, Cold–z, Asthma–u, Tuberculosis–v.
 fn m0(matrix: &Matrix) -> Truth {
     Truth::new(matrix, [2, 3, 4, 0, 1].map(Some).to_vec()).unwrap()
-}
-
-fn exactly() -> Settings {
-    Settings {
-        method: Method::Exact,
-        relative_error: 0.01,
-        seed: 1,
-        budget: None,
-        max_bytes: f64::INFINITY,
-    }
 }
 
 fn assert_close(found: f64, expected: f64, tolerance: f64) {
@@ -574,7 +551,7 @@ fn flat_p_of_fig_3_3_and_3_1() {
 #[test]
 fn flat_f_of_fig_3_5() {
     let control = Control::new();
-    let graph = zero_one(&["10110", "01010", "00101", "01010", "10101"]);
+    let graph = dense(&zero_one(&["10110", "01010", "00101", "01010", "10101"]));
     let exact = Exact::new(&graph, &control).unwrap();
     assert_eq!(exact.permanent(&control).unwrap().value(), 6.0);
     // (Flu, y) lies in no perfect matching.
@@ -610,7 +587,7 @@ fn flat_f_of_fig_3_5() {
 #[test]
 fn degree_of_anonymity_of_18_matchings() {
     let control = Control::new();
-    let graph = zero_one(&["01110", "11110", "11110", "11110", "00001"]);
+    let graph = dense(&zero_one(&["01110", "11110", "11110", "11110", "00001"]));
     let permanent = Exact::new(&graph, &control).unwrap().permanent(&control).unwrap();
     assert_eq!(permanent.value(), 18.0);
     assert_close(degree_of_anonymity(&graph, &control).unwrap(), 0.603734, 5e-7);
@@ -658,11 +635,11 @@ fn the_empty_matrix_has_one_matching() {
 fn what_is_possible_counts_matchings() {
     let control = Control::new();
     for (rows, permanent, cracks, anonymity) in [
-        (FIG_2_4_B, 4.0, 1.75, 0.289566),
-        (FIG_2_4_C, 7.0, 3.0, 0.406457),
-        (FIG_3_4_A, 36.0, 13.0 / 9.0, 0.748517),
+        (fig_2_4_b(), 4.0, 1.75, 0.289566),
+        (fig_2_4_c(), 7.0, 3.0, 0.406457),
+        (fig_3_4_a(), 36.0, 13.0 / 9.0, 0.748517),
     ] {
-        let matrix = zero_one(&rows);
+        let matrix = dense(&rows);
         let exact = Exact::new(&matrix, &control).unwrap();
         assert_eq!(exact.permanent(&control).unwrap().value(), permanent);
         let found = estimate(&matrix, &m0(&matrix), &exactly(), &control).unwrap();

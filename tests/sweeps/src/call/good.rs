@@ -14,7 +14,7 @@ const TERMS: [&str; 8] = [
     "heart disease",
     "nowhere",
 ];
-const METHODS: [&str; 14] = [
+const METHODS: [&str; 15] = [
     "auto",
     "exact",
     "o_estimate",
@@ -22,6 +22,7 @@ const METHODS: [&str; 14] = [
     "heuristic",
     "bethe",
     "sample",
+    "marginals",
     "random",
     "mda",
     "tba",
@@ -197,9 +198,9 @@ impl<'a> Caller<'a> {
         let main = self.main;
         let has = |name: &str| main.columns.iter().any(|column| column == name);
         match argument {
-            "row_column" if has("entry") => "entry".to_owned(),
-            "column_column" if has("code") => "code".to_owned(),
-            "weight_column" if has("p") => "p".to_owned(),
+            "entry_column" | "from_column" if has("entry") => "entry".to_owned(),
+            "code_column" | "to_column" if has("code") => "code".to_owned(),
+            "weight_column" | "probability_column" if has("p") => "p".to_owned(),
             "id" | "key" if has("id") => "id".to_owned(),
             "corpus_column" => self.likely_column(self.corpus),
             _ => self.likely_column(main),
