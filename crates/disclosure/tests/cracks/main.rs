@@ -4,6 +4,7 @@ mod columns;
 mod correlation_recipe;
 mod expected;
 mod item_counts;
+mod itemset_numbers;
 mod itemsets;
 mod known_pairs;
 mod limits;
