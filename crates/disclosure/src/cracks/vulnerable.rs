@@ -25,7 +25,8 @@ pub struct VulnerableItemset {
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct VulnerableItemsets {
-    /// The most vulnerable itemsets, worst first; those of equal probability in the order of their items.
+    /// The most vulnerable itemsets, worst first, and those of equal probability in the order of their items. If
+    /// not all itemsets of the last probability fit into the list, it has some of them, always the same.
     pub itemsets: Vec<VulnerableItemset>,
     /// Number of vulnerable itemsets, whether listed or not. If only a sample was assessed, the number in it.
     pub vulnerable: f64,

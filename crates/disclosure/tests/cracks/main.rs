@@ -14,3 +14,4 @@ mod recipe;
 mod reidentification;
 mod simulate;
 mod spaces;
+mod vulnerable;

@@ -8,7 +8,7 @@
 //! counted. The blocks for which that takes too long are simulated.
 
 use super::blocks::Block;
-use super::risk::{check_method, exact_choice, too_expensive};
+use super::risk::{Cost, check_method, exact_choice};
 use super::{ItemsetCracks, checked_itemset};
 use crate::cracks::o_estimate::kahan_sum;
 use crate::cracks::recipe::{MAX_REPRESENTATIVES, Representatives};
@@ -129,11 +129,11 @@ fn of_list(
 ) -> Result<Option<ExpectedItemsetCracks>> {
     let listed = Representatives::listed(space.items(), itemsets)?;
     let cracks = ItemsetCracks::new(space);
-    let Some(steps) = cracks.affordable_steps(&listed, settings, control)? else {
+    let Some(cost) = cracks.cost(&listed, control)? else {
         return Ok(None);
     };
     let count = listed.len() as f64;
-    if steps <= settings.max_steps && settings.method != Method::Simulate {
+    if cost.is_affordable(settings) && settings.method != Method::Simulate {
         let of_itemset = |number| {
             Ok(cracks
                 .exact_unchecked(listed.get(number), control)?
@@ -145,7 +145,7 @@ fn of_list(
         return Ok(Some(exact));
     }
     if settings.method == Method::Exact {
-        return Err(too_expensive(steps));
+        return Err(cost.too_high());
     }
     let estimate = match listed.len() <= MAX_SINGLE_SIMULATIONS {
         true => one_by_one(&cracks, &listed, settings, control)?,
@@ -193,21 +193,15 @@ fn one_by_one(
 }
 
 impl ItemsetCracks<'_> {
-    /// Returns the predicted number of steps of exact answers, infinite if one of them would take too much
-    /// memory; `None` if no mapping is consistent with the belief.
-    fn affordable_steps(
-        &self,
-        listed: &Representatives,
-        settings: &Settings,
-        control: &Control,
-    ) -> Result<Option<f64>> {
+    /// Returns the predicted cost of exact answers; `None` if no mapping is consistent with the belief.
+    fn cost(&self, listed: &Representatives, control: &Control) -> Result<Option<Cost>> {
         let Some(blocks) = self.blocks(control)? else {
             return Ok(None);
         };
-        match blocks.iter().all(|block| block.bytes <= settings.max_bytes) {
-            true => self.steps(listed.iter(), control).map(Some),
-            false => Ok(Some(f64::INFINITY)),
-        }
+        Ok(Some(Cost {
+            steps: self.steps(listed.iter(), control)?,
+            bytes: blocks.iter().map(|block| block.bytes).fold(0.0, f64::max),
+        }))
     }
 }
 
@@ -238,12 +232,16 @@ fn of_size(
         .iter()
         .for_each(|&item| is_of_interest[item as usize] = true);
     let planned = blocks.iter().map(|block| {
-        let planned = PlannedBlock::new(space, block, &is_of_interest, size, settings, control);
+        let planned = PlannedBlock::new(space, block, &is_of_interest, size, control);
         planned.map(|planned| (block, planned))
     });
     let planned = planned.collect::<Result<Vec<_>>>()?;
-    let costs: Vec<f64> = planned.iter().map(|(_, planned)| planned.steps).collect();
-    let is_exact = exact_choice(&costs, product_steps(&planned, size), settings)?;
+    let costs: Vec<Cost> = planned.iter().map(|(_, planned)| planned.cost).collect();
+    let of_product = Cost {
+        steps: product_steps(&planned, size),
+        bytes: 0.0,
+    };
+    let is_exact = exact_choice(&costs, of_product, settings)?;
     let (mut product, mut simulated) = (vec![Wide::from_f64(1.0)], Vec::new());
     for ((block, planned), &is_exact) in planned.iter().zip(&is_exact) {
         match is_exact {
@@ -288,8 +286,7 @@ struct PlannedBlock<'a> {
     is_complete: bool,
     /// Largest number of items of an itemset in this block.
     largest: usize,
-    /// Predicted number of steps.
-    steps: f64,
+    cost: Cost,
 }
 
 /// Number of steps that planning takes for each class and edge of a graph that is counted.
@@ -305,7 +302,6 @@ impl<'a> PlannedBlock<'a> {
         block: &Block,
         is_of_interest: &[bool],
         size: usize,
-        settings: &Settings,
         control: &Control,
     ) -> Result<Self> {
         let of_interest = block.items.iter().filter(|&&item| is_of_interest[item as usize]);
@@ -316,13 +312,9 @@ impl<'a> PlannedBlock<'a> {
             interest,
             items: block.items.len(),
             is_complete: block.is_complete,
-            steps: 0.0,
+            cost: Cost::default(),
         };
         if planned.is_complete || planned.largest == 0 {
-            return Ok(planned);
-        }
-        if block.bytes > settings.max_bytes {
-            planned.steps = f64::INFINITY;
             return Ok(planned);
         }
         let kinds = planned.kind_sizes();
@@ -330,12 +322,14 @@ impl<'a> PlannedBlock<'a> {
         let all = by_size.iter().fold(0.0, |sum, count| sum + count);
         let large = by_size.iter().skip(3).fold(0.0, |sum, count| sum + count);
         let planning = PLAN_STEPS * block.extent;
-        planned.steps = match all <= MAX_REPRESENTATIVES as f64 {
-            true => {
-                (kinds.len() + 1) as f64 * (SHARE_STEPS * block.steps + planning)
-                    + large * (block.steps + planning)
-            }
-            false => f64::INFINITY,
+        let steps = (kinds.len() + 1) as f64 * (SHARE_STEPS * block.steps + planning)
+            + large * (block.steps + planning);
+        planned.cost = Cost {
+            steps: match all <= MAX_REPRESENTATIVES as f64 {
+                true => steps,
+                false => f64::INFINITY,
+            },
+            bytes: block.bytes,
         };
         Ok(planned)
     }

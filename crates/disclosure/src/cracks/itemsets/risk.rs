@@ -30,7 +30,7 @@ pub struct ItemsetRisk {
 }
 
 /// Share of the steps that may be spent on exact parts of an answer if other parts have to be simulated.
-pub(super) const EXACT_SHARE: f64 = 0.25;
+const EXACT_SHARE: f64 = 0.25;
 
 impl ItemsetCracks<'_> {
     /// Returns the probability that an itemset is cracked; `None` if no mapping is consistent with the belief.
@@ -51,7 +51,7 @@ impl ItemsetCracks<'_> {
         if parts.iter().any(|(_, part)| part.items.len() != part.codes.len()) {
             return Ok(Some(ItemsetRisk::new(Estimate::exact(0.0), Method::Exact)));
         }
-        let is_exact = which_are_exact(mappings, &parts, settings)?;
+        let is_exact = exact_choice(&costs(mappings, &parts), Cost::default(), settings)?;
         let simulated = parts.iter().zip(&is_exact).filter(|(_, is_exact)| !**is_exact);
         let mut stages = Stages {
             settings,
@@ -85,41 +85,84 @@ impl ItemsetCracks<'_> {
 /// Number of steps within an itemset that are always affordable.
 const MIN_STEPS: f64 = 1e7;
 
-/// Returns which parts are computed exactly: the cheapest ones. It is an error if the method is exact and not
-/// all can be.
-fn which_are_exact(mappings: &Mappings, parts: &[(u32, Part)], settings: &Settings) -> Result<Vec<bool>> {
+/// Predicted cost of an exact computation.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Cost {
+    /// Number of steps: see [`Counting::steps`]. Infinite if the computation is not possible.
+    pub steps: f64,
+    /// Number of bytes at a time.
+    pub bytes: f64,
+}
+
+impl Cost {
+    /// Returns the cost of this computation and another one after it.
+    pub fn and(self, other: Cost) -> Self {
+        Cost {
+            steps: self.steps + other.steps,
+            bytes: self.bytes.max(other.bytes),
+        }
+    }
+
+    pub fn is_affordable(self, settings: &Settings) -> bool {
+        self.steps <= settings.max_steps && self.bytes <= settings.max_bytes
+    }
+
+    /// Returns the error that an exact answer costs too much.
+    pub fn too_high(self) -> Error {
+        let seconds = self.steps / Counting::STEPS_PER_SECOND;
+        let megabytes = self.bytes / f64::from(1 << 20);
+        let problem = match seconds.is_finite() {
+            true => format!("an exact answer would take about {seconds:.1e} s and {megabytes:.1e} MB"),
+            false => "there are too many kinds of itemsets for an exact answer".to_owned(),
+        };
+        Error::invalid(
+            "method",
+            problem,
+            "a method that can simulate, or higher limits for steps and bytes",
+        )
+    }
+}
+
+/// Returns the cost of the exact probability of each part.
+fn costs(mappings: &Mappings, parts: &[(u32, Part)]) -> Vec<Cost> {
     let cost = |(number, part): &(u32, Part)| {
         let component = &mappings.components[*number as usize];
         let work = component.required_work(part.clone());
-        match component.counting.bytes() <= settings.max_bytes {
-            true => work
+        Cost {
+            steps: work
                 .iter()
                 .map(|work| component.steps(work))
                 .fold(0.0, std::ops::Add::add),
-            false => f64::INFINITY,
+            bytes: component.counting.bytes(),
         }
     };
-    exact_choice(&parts.iter().map(cost).collect::<Vec<f64>>(), 0.0, settings)
+    parts.iter().map(cost).collect()
 }
 
-/// Returns which computations with these numbers of steps are exact; `common` is the number of further steps
-/// that they need together. It is an error if the method is exact and not all of them can be.
-pub(super) fn exact_choice(costs: &[f64], common: f64, settings: &Settings) -> Result<Vec<bool>> {
-    let all = costs.iter().fold(common, |sum, cost| sum + cost);
-    let mut is_exact = vec![all <= settings.max_steps; costs.len()];
-    match settings.method {
-        Method::Simulate => is_exact.fill(false),
-        Method::Exact if all > settings.max_steps => return Err(too_expensive(all)),
-        _ if all > settings.max_steps => {
-            let mut by_cost: Vec<usize> = (0..costs.len()).collect();
-            by_cost.sort_by(|&one, &other| costs[one].total_cmp(&costs[other]));
-            let mut steps = common;
-            for number in by_cost {
-                steps += costs[number];
-                is_exact[number] = steps <= EXACT_SHARE * settings.max_steps;
-            }
+/// Returns which of these computations are exact: all of them, or the cheapest ones; `common` is the cost of
+/// what all of them need. It is an error if the method is exact and not all of them can be.
+pub(super) fn exact_choice(costs: &[Cost], common: Cost, settings: &Settings) -> Result<Vec<bool>> {
+    let all = costs.iter().fold(common, |sum, &cost| sum.and(cost));
+    match (settings.method, all.is_affordable(settings)) {
+        (Method::Simulate, _) => return Ok(vec![false; costs.len()]),
+        (_, true) => return Ok(vec![true; costs.len()]),
+        (Method::Exact, false) => return Err(all.too_high()),
+        (_, false) => (),
+    }
+    let limited = Settings {
+        max_steps: EXACT_SHARE * settings.max_steps,
+        ..settings.clone()
+    };
+    let mut by_steps: Vec<usize> = (0..costs.len()).collect();
+    by_steps.sort_by(|&one, &other| costs[one].steps.total_cmp(&costs[other].steps));
+    let mut is_exact = vec![false; costs.len()];
+    let mut so_far = common;
+    for number in by_steps {
+        let with_this = so_far.and(costs[number]);
+        is_exact[number] = with_this.is_affordable(&limited);
+        if is_exact[number] {
+            so_far = with_this;
         }
-        _ => (),
     }
     Ok(is_exact)
 }
@@ -134,19 +177,6 @@ pub(super) fn check_method(method: Method) -> Result<()> {
             "exact, by simulation, or either",
         )),
     }
-}
-
-pub(super) fn too_expensive(steps: f64) -> Error {
-    let seconds = steps / Counting::STEPS_PER_SECOND;
-    let problem = match seconds.is_finite() {
-        true => format!("an exact answer would take about {seconds:.1e} s"),
-        false => "an exact answer would take too much memory".to_owned(),
-    };
-    Error::invalid(
-        "method",
-        problem,
-        "a method that can simulate, or higher limits for steps and bytes",
-    )
 }
 
 /// The simulations of one answer, which share its budget and its relative error.
