@@ -20,9 +20,6 @@ pub(in crate::cracks) struct Estimate {
 /// this divided by n.
 const RULE_OF_THREE: f64 = 2.995_732_273_553_991;
 
-/// Number of events from which on the normal distribution is good enough for their number.
-const MANY_EVENTS: f64 = 1e6;
-
 impl Estimate {
     /// Returns a value that is known exactly.
     pub fn exact(value: f64) -> Self {
@@ -36,8 +33,8 @@ impl Estimate {
 
     /// Returns the estimate of a quantity that is at most `bound`. A symmetric interval would be too short at
     /// one end if the mean rests on few events. So the interval is that of a Poisson distribution (Garwood
-    /// 1936) whose number of events has the same relative error, at both ends of the range of the quantity.
-    /// `effective_samples` is only used if all samples were equal. Then an event that would have changed the
+    /// 1936) whose number of events has the same relative error. If the quantity is nearly always at its bound,
+    /// the events are the exceptions. `effective_samples` is only used if all samples were equal. Then an event that would have changed the
     /// quantity may have been missed.
     pub(super) fn of_outcome(outcome: &Outcome, bound: f64, effective_samples: f64) -> Self {
         let (value, error) = (outcome.mean, outcome.standard_error);
@@ -49,13 +46,12 @@ impl Estimate {
         } else {
             let events = (value / error).powi(2);
             let of_rest = ((bound - value) / error).powi(2);
-            let (lower, upper) = (value * least_factor(events), value * largest_factor(events));
-            match of_rest < MANY_EVENTS {
-                true => (
-                    lower.min(bound - (bound - value) * largest_factor(of_rest)),
-                    upper.max(bound - (bound - value) * least_factor(of_rest)),
+            match events <= of_rest {
+                true => (value * least_factor(events), value * largest_factor(events)),
+                false => (
+                    bound - (bound - value) * largest_factor(of_rest),
+                    bound - (bound - value) * least_factor(of_rest),
                 ),
-                false => (lower, upper),
             }
         };
         Estimate {
