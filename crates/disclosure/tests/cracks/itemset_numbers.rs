@@ -6,6 +6,7 @@ use disclosure::cracks::{
     CountedItemsets, CrackSpace, ExpectedItemsetCracks, Frequencies, ItemsetCracks, Method, Settings, Width,
     expected_cracks, expected_itemset_cracks,
 };
+use disclosure::matching::{Graph, ItemClass};
 use disclosure::{Control, Error};
 use proptest::prelude::*;
 use reference::cracks::{itemset_probability, itemsets};
@@ -277,31 +278,28 @@ fn rare_itemsets_have_a_sensible_interval() {
     );
 }
 
-/// A chain of items in which one edge is in a single mapping of about a million.
+/// A chain of items that can swap codes with their neighbours. The last item can also have the first code, but
+/// only in the one mapping in which all others move on by one.
 fn rare_edge() -> CrackSpace {
-    // Every item can have its own code or the next one; the last can have any. Item 0 gets code 1 only if all
-    // others move on, too, and the other items can also be in pairs.
     let items = 26u32;
     let candidates = |item: u32| match item {
         0 => vec![0, 1],
         _ if item == items - 1 => vec![0, item - 1, item],
         _ => vec![item - 1, item, item + 1],
     };
-    let space = CrackSpace {
-        graph: disclosure::matching::Graph {
+    let class = |item| ItemClass {
+        size: 1,
+        candidates: candidates(item),
+    };
+    CrackSpace {
+        graph: Graph {
             codes: vec![1; items as usize],
-            items: (0..items)
-                .map(|item| disclosure::matching::ItemClass {
-                    size: 1,
-                    candidates: candidates(item),
-                })
-                .collect(),
+            items: (0..items).map(class).collect(),
         },
         class_of: (0..items).collect(),
-        // Nobody is where the adversary thinks: item i has the code after it.
+        // The own code of every item is the next one, and that of the last item is the first.
         own_code_class: (0..items).map(|item| (item + 1) % items).collect(),
-    };
-    space
+    }
 }
 
 /// If a simulation never sees the event, its interval still contains the exact probability.
@@ -309,7 +307,6 @@ fn rare_edge() -> CrackSpace {
 fn what_was_never_seen_has_an_upper_bound() {
     let space = rare_edge();
     let cracks = ItemsetCracks::new(&space);
-    // The last item has the first code as its own: that is in one mapping only.
     let itemset = [25];
     let exact = cracks
         .risk(&itemset, &by(Method::Exact), &Control::new())
