@@ -286,28 +286,128 @@ CREATE FUNCTION disclosure.crack_probability(
     itemset        anyarray,
     belief         regclass DEFAULT NULL,
     width          disclosure.belief_width DEFAULT 'median',
-    method         text DEFAULT 'exact',
+    method         text DEFAULT 'auto',
     phantoms       int DEFAULT 0,
+    relative_error float8 DEFAULT 0.01,
+    seed           bigint DEFAULT 1,
     budget         interval DEFAULT NULL
   ) RETURNS float8
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000
   AS 'MODULE_PATHNAME', 'crack_probability_wrapper';
-COMMENT ON FUNCTION disclosure.crack_probability(regclass, name, anyarray, regclass, disclosure.belief_width, text, int, interval) IS
-  'returns the probability that an adversary finds the codes of an itemset, in any order: exact, or one of the published estimates os and os2';
+COMMENT ON FUNCTION disclosure.crack_probability(regclass, name, anyarray, regclass, disclosure.belief_width, text, int, float8, bigint, interval) IS
+  'returns the probability that an adversary finds the codes of an itemset, in any order: exact if feasible, otherwise simulated, or one of the published estimates os and os2';
 
 CREATE FUNCTION disclosure.crack_probability_of(
     counts         disclosure.item_counts,
     itemset        anyarray,
     belief         regclass DEFAULT NULL,
     width          disclosure.belief_width DEFAULT 'median',
-    method         text DEFAULT 'exact',
+    method         text DEFAULT 'auto',
     phantoms       int DEFAULT 0,
+    relative_error float8 DEFAULT 0.01,
+    seed           bigint DEFAULT 1,
     budget         interval DEFAULT NULL
   ) RETURNS float8
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000
   AS 'MODULE_PATHNAME', 'crack_probability_of_wrapper';
-COMMENT ON FUNCTION disclosure.crack_probability_of(disclosure.item_counts, anyarray, regclass, disclosure.belief_width, text, int, interval) IS
-  'returns the probability that an adversary finds the codes of an itemset, in any order: exact, or one of the published estimates os and os2, given stored counts';
+COMMENT ON FUNCTION disclosure.crack_probability_of(disclosure.item_counts, anyarray, regclass, disclosure.belief_width, text, int, float8, bigint, interval) IS
+  'returns the probability that an adversary finds the codes of an itemset, in any order: exact if feasible, otherwise simulated, or one of the published estimates os and os2, given stored counts';
+
+CREATE FUNCTION disclosure.itemset_risk(
+    relation       regclass,
+    column_name    name,
+    itemset        anyarray,
+    belief         regclass DEFAULT NULL,
+    width          disclosure.belief_width DEFAULT 'median',
+    method         text DEFAULT 'auto',
+    phantoms       int DEFAULT 0,
+    relative_error float8 DEFAULT 0.01,
+    seed           bigint DEFAULT 1,
+    budget         interval DEFAULT NULL,
+    OUT crack_probability float8,
+    OUT lower             float8,
+    OUT upper             float8,
+    OUT method            text,
+    OUT os                float8,
+    OUT os2               float8
+  ) RETURNS SETOF record
+  LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 ROWS 1
+  AS 'MODULE_PATHNAME', 'itemset_risk_wrapper';
+COMMENT ON FUNCTION disclosure.itemset_risk(regclass, name, anyarray, regclass, disclosure.belief_width, text, int, float8, bigint, interval) IS
+  'returns the probability that an adversary finds the codes of an itemset, in any order, with its bounds, and the published estimates os and os2';
+
+CREATE FUNCTION disclosure.itemset_risk_of(
+    counts         disclosure.item_counts,
+    itemset        anyarray,
+    belief         regclass DEFAULT NULL,
+    width          disclosure.belief_width DEFAULT 'median',
+    method         text DEFAULT 'auto',
+    phantoms       int DEFAULT 0,
+    relative_error float8 DEFAULT 0.01,
+    seed           bigint DEFAULT 1,
+    budget         interval DEFAULT NULL,
+    OUT crack_probability float8,
+    OUT lower             float8,
+    OUT upper             float8,
+    OUT method            text,
+    OUT os                float8,
+    OUT os2               float8
+  ) RETURNS SETOF record
+  LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 ROWS 1
+  AS 'MODULE_PATHNAME', 'itemset_risk_of_wrapper';
+COMMENT ON FUNCTION disclosure.itemset_risk_of(disclosure.item_counts, anyarray, regclass, disclosure.belief_width, text, int, float8, bigint, interval) IS
+  'returns the probability that an adversary finds the codes of an itemset, in any order, with its bounds, and the published estimates os and os2, given stored counts';
+
+CREATE FUNCTION disclosure.expected_itemset_cracks(
+    relation       regclass,
+    column_name    name,
+    size           int DEFAULT 2,
+    interest       text[] DEFAULT NULL,
+    itemsets       text[] DEFAULT NULL,
+    itemset_table  regclass DEFAULT NULL,
+    belief         regclass DEFAULT NULL,
+    width          disclosure.belief_width DEFAULT 'median',
+    method         text DEFAULT 'auto',
+    phantoms       int DEFAULT 0,
+    relative_error float8 DEFAULT 0.01,
+    seed           bigint DEFAULT 1,
+    budget         interval DEFAULT NULL,
+    OUT itemsets float8,
+    OUT expected float8,
+    OUT lower    float8,
+    OUT upper    float8,
+    OUT share    float8,
+    OUT method   text
+  ) RETURNS SETOF record
+  LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 ROWS 1
+  AS 'MODULE_PATHNAME', 'expected_itemset_cracks_wrapper';
+COMMENT ON FUNCTION disclosure.expected_itemset_cracks(regclass, name, int, text[], text[], regclass, regclass, disclosure.belief_width, text, int, float8, bigint, interval) IS
+  'returns the expected number of itemsets whose codes an adversary finds, in any order: among all itemsets of a size, those that consist of items of interest, or those that are listed';
+
+CREATE FUNCTION disclosure.expected_itemset_cracks_of(
+    counts         disclosure.item_counts,
+    size           int DEFAULT 2,
+    interest       text[] DEFAULT NULL,
+    itemsets       text[] DEFAULT NULL,
+    itemset_table  regclass DEFAULT NULL,
+    belief         regclass DEFAULT NULL,
+    width          disclosure.belief_width DEFAULT 'median',
+    method         text DEFAULT 'auto',
+    phantoms       int DEFAULT 0,
+    relative_error float8 DEFAULT 0.01,
+    seed           bigint DEFAULT 1,
+    budget         interval DEFAULT NULL,
+    OUT itemsets float8,
+    OUT expected float8,
+    OUT lower    float8,
+    OUT upper    float8,
+    OUT share    float8,
+    OUT method   text
+  ) RETURNS SETOF record
+  LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 ROWS 1
+  AS 'MODULE_PATHNAME', 'expected_itemset_cracks_of_wrapper';
+COMMENT ON FUNCTION disclosure.expected_itemset_cracks_of(disclosure.item_counts, int, text[], text[], regclass, regclass, disclosure.belief_width, text, int, float8, bigint, interval) IS
+  'returns the expected number of itemsets whose codes an adversary finds, in any order: among all itemsets of a size, those that consist of items of interest, or those that are listed, given stored counts';
 
 -- Recipes of Lakshmanan, Ng and Ramesh (2008): can the data be released?
 
@@ -436,6 +536,59 @@ CREATE FUNCTION disclosure.assess_itemsets_of(
   AS 'MODULE_PATHNAME', 'assess_itemsets_of_wrapper';
 COMMENT ON FUNCTION disclosure.assess_itemsets_of(disclosure.item_counts, int, float8, float8, float8, text[], regclass, int, int, regclass, disclosure.belief_width, text, int, float8, bigint, interval) IS
   'assesses whether itemsets can be released: returns the share of the itemsets of interest that are cracked with at least the probability crack_danger, and whether it is tolerable; for stored counts';
+
+CREATE FUNCTION disclosure.vulnerable_itemsets(
+    relation       regclass,
+    column_name    name,
+    size           int DEFAULT 2,
+    crack_danger   float8 DEFAULT 0.5,
+    skip_top       float8 DEFAULT 0,
+    itemsets       text[] DEFAULT NULL,
+    itemset_table  regclass DEFAULT NULL,
+    samples        int DEFAULT 10000,
+    max_rows       int DEFAULT 1000,
+    belief         regclass DEFAULT NULL,
+    width          disclosure.belief_width DEFAULT 'median',
+    method         text DEFAULT 'auto',
+    phantoms       int DEFAULT 0,
+    relative_error float8 DEFAULT 0.01,
+    seed           bigint DEFAULT 1,
+    budget         interval DEFAULT NULL,
+    OUT itemset           text[],
+    OUT crack_probability float8,
+    OUT point_valued      float8,
+    OUT method            text
+  ) RETURNS SETOF record
+  LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000
+  AS 'MODULE_PATHNAME', 'vulnerable_itemsets_wrapper';
+COMMENT ON FUNCTION disclosure.vulnerable_itemsets(regclass, name, int, float8, float8, text[], regclass, int, int, regclass, disclosure.belief_width, text, int, float8, bigint, interval) IS
+  'lists the itemsets of interest that are cracked with at least the probability crack_danger, worst first; at most max_rows of them';
+
+CREATE FUNCTION disclosure.vulnerable_itemsets_of(
+    counts         disclosure.item_counts,
+    size           int DEFAULT 2,
+    crack_danger   float8 DEFAULT 0.5,
+    skip_top       float8 DEFAULT 0,
+    itemsets       text[] DEFAULT NULL,
+    itemset_table  regclass DEFAULT NULL,
+    samples        int DEFAULT 10000,
+    max_rows       int DEFAULT 1000,
+    belief         regclass DEFAULT NULL,
+    width          disclosure.belief_width DEFAULT 'median',
+    method         text DEFAULT 'auto',
+    phantoms       int DEFAULT 0,
+    relative_error float8 DEFAULT 0.01,
+    seed           bigint DEFAULT 1,
+    budget         interval DEFAULT NULL,
+    OUT itemset           text[],
+    OUT crack_probability float8,
+    OUT point_valued      float8,
+    OUT method            text
+  ) RETURNS SETOF record
+  LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000
+  AS 'MODULE_PATHNAME', 'vulnerable_itemsets_of_wrapper';
+COMMENT ON FUNCTION disclosure.vulnerable_itemsets_of(disclosure.item_counts, int, float8, float8, text[], regclass, int, int, regclass, disclosure.belief_width, text, int, float8, bigint, interval) IS
+  'lists the itemsets of interest that are cracked with at least the probability crack_danger, worst first; at most max_rows of them, given stored counts';
 
 CREATE FUNCTION disclosure.assess_correlations(
     relation       regclass,

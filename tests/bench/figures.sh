@@ -99,7 +99,7 @@ figure 'Fig. 17' ' data | pairs | OS | OS2 | exact ' "
     SELECT a.data, count(*),
            round(avg(disclosure.crack_probability_of(a.s, ARRAY[a.item, b.item], method => 'os'))::numeric, 4),
            round(avg(disclosure.crack_probability_of(a.s, ARRAY[a.item, b.item], method => 'os2'))::numeric, 4),
-           round(avg(disclosure.crack_probability_of(a.s, ARRAY[a.item, b.item]))::numeric, 4)
+           round(avg(disclosure.crack_probability_of(a.s, ARRAY[a.item, b.item], method => 'exact'))::numeric, 4)
       FROM items a JOIN items b USING (data) WHERE a.item < b.item AND a.data <> 'RETAIL'
      GROUP BY a.data, a.number ORDER BY a.number"
 
@@ -120,7 +120,7 @@ figure 'Fig. 18, MUSHROOM + phantom' ' size | itemsets | OS | exact | standard e
        WHERE data = 'MUSHROOM'),
     chances AS MATERIALIZED (
       SELECT size, disclosure.crack_probability_of(s, itemset, 'mushroom_belief', method => 'os') AS os,
-             disclosure.crack_probability_of(s, itemset, 'mushroom_belief') AS exact FROM itemsets)
+             disclosure.crack_probability_of(s, itemset, 'mushroom_belief', method => 'exact') AS exact FROM itemsets)
     SELECT size, count(*), round(avg(os)::numeric, 5), round(avg(exact)::numeric, 5),
            round((stddev(exact) / sqrt(count(*)))::numeric, 5)
       FROM chances GROUP BY size ORDER BY size"
@@ -160,6 +160,13 @@ for name in MUSHROOM CONNECT; do
                round(sum(CASE WHEN named THEN 1 ELSE 1.0 / candidates END), 2)
           FROM left_over"
 done
+figure 'Expected number of cracked itemsets' ' data | size | itemsets | point-valued | ± the median gap | method | 95 % | share ' "
+    SELECT data, size, m.itemsets::float4, p.expected::float4, m.expected::float4, m.method,
+           CASE WHEN m.lower < m.upper THEN m.lower::float4 || ' to ' || m.upper::float4 END, m.share::float4
+      FROM summaries, unnest(ARRAY[2, 3]) size, disclosure.expected_itemset_cracks_of(s, size, width => 'point') p,
+           disclosure.expected_itemset_cracks_of(s, size) m
+     ORDER BY number, size"
+
 figure 'Pairs that never occur together, MUSHROOM' ' known pairs | expected | 95 % ' "
     SELECT apart, round(expected::numeric, 1), '± ' || round(((upper - lower) / 2)::numeric, 1)
       FROM unnest(ARRAY[10, 50, 200, 1000]) apart,

@@ -71,7 +71,7 @@ pub(crate) struct SamplingLimits {
 }
 
 /// Number of independent chains: enough for a confidence interval, and more than most machines have threads.
-const CHAINS: u64 = 16;
+pub(crate) const CHAINS: u64 = 16;
 
 impl SamplingLimits {
     /// Checks that the relative error is positive and finite.
@@ -137,6 +137,9 @@ pub(crate) struct Outcome {
     pub effective_samples: f64,
     /// Whether the chains have forgotten where they began; otherwise the interval contains everything.
     pub is_warm: bool,
+    /// Standard error of the mean: 0 if all samples were equal, infinite if the chains may still remember
+    /// where they began.
+    pub standard_error: f64,
     /// Whether the estimate is as precise as required.
     pub is_precise_enough: bool,
     /// Mean of every figure.
@@ -257,6 +260,11 @@ impl<S: State> Sampler<'_, S> {
             samples: total.samples,
             effective_samples,
             is_warm,
+            standard_error: match (is_warm && chains.len() > 1, is_constant) {
+                (false, _) => f64::INFINITY,
+                (true, true) => 0.0,
+                (true, false) => error,
+            },
             is_precise_enough: is_warm
                 && half_width <= self.relative_error * mean
                 && (!self.observed.needs_every_figure() || figures_are_known),
@@ -316,7 +324,7 @@ fn standard_error<S: State>(chains: &[Chain<S>], mean: f64, samples: u64) -> f64
 /// this many means: a quantile of Student's distribution. It is computed by Cornish and Fisher's expansion,
 /// which is too small by 0.7 % for four means and by less for more; for two and three means it is the closed
 /// form.
-fn student_quantile(means: usize) -> f64 {
+pub(crate) fn student_quantile(means: usize) -> f64 {
     const NORMAL: f64 = 1.959_963_985;
     let freedom = match means {
         0 | 1 => return f64::INFINITY,

@@ -49,6 +49,34 @@ pub fn itemset_probability(mappings: &[Vec<u32>], itemset: &[u32]) -> Option<f64
     (!mappings.is_empty()).then(|| cracking as f64 / mappings.len() as f64)
 }
 
+/// Returns the expected number of these itemsets that a mapping cracks; `None` if there is no mapping.
+pub fn expected_itemset_cracks(
+    mappings: &[Vec<u32>],
+    itemsets: impl IntoIterator<Item = Vec<u32>>,
+) -> Option<f64> {
+    let probability = |itemset: Vec<u32>| itemset_probability(mappings, &itemset);
+    itemsets.into_iter().map(probability).sum()
+}
+
+/// Returns the itemsets that are cracked with at least the probability `crack_danger` (Definition 2.1), and
+/// that probability.
+pub fn vulnerable_itemsets(
+    mappings: &[Vec<u32>],
+    itemsets: impl IntoIterator<Item = Vec<u32>>,
+    crack_danger: f64,
+) -> Vec<(Vec<u32>, f64)> {
+    let with_probability = |itemset: Vec<u32>| {
+        let probability = itemset_probability(mappings, &itemset)?;
+        Some((itemset, probability))
+    };
+    let is_vulnerable = |(_, probability): &(Vec<u32>, f64)| *probability >= crack_danger - 1e-12;
+    itemsets
+        .into_iter()
+        .filter_map(with_probability)
+        .filter(is_vulnerable)
+        .collect()
+}
+
 /// Returns all itemsets of n items, including the empty one.
 pub fn itemsets(n: usize) -> impl Iterator<Item = Vec<u32>> {
     (0u32..1 << n).map(move |set| (0..n as u32).filter(|item| set >> item & 1 == 1).collect())

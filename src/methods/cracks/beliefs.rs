@@ -3,6 +3,7 @@
 //! Items are looked up in the dictionary of the counted items. Values of another type are compared by their
 //! text, so that `ARRAY[1, 2]` finds the items '1' and '2' of a text column.
 
+use crate::args::Args;
 use crate::encode::dictionary::Dictionary;
 use crate::error::Error;
 use crate::input::relation::Relation;
@@ -68,12 +69,16 @@ pub fn read_belief(counts: &mut ItemCounts, belief: pg_sys::Oid) -> Result<Vec<I
     Ok(intervals)
 }
 
-/// Returns the numbers of an itemset's items, from 0, sorted and without duplicates.
+/// Returns the numbers of the items in an argument, from 0, sorted and without duplicates.
 ///
 /// # Safety
 /// `itemset` is a valid array of type `array`.
-pub unsafe fn itemset(items: &mut Dictionary, itemset: Datum, array: pg_sys::Oid) -> Result<Vec<u32>, Error> {
-    let argument = "itemset";
+pub unsafe fn itemset(
+    items: &mut Dictionary,
+    argument: &'static str,
+    itemset: Datum,
+    array: pg_sys::Oid,
+) -> Result<Vec<u32>, Error> {
     let known = items.len();
     let item_type = items.column().oid;
     let array = ColumnType {
@@ -114,11 +119,56 @@ pub unsafe fn itemset(items: &mut Dictionary, itemset: Datum, array: pg_sys::Oid
     Ok(codes)
 }
 
+/// Itemsets that a call lists: in the argument `itemsets`, in a table, or not at all.
+pub struct ListedItemsets {
+    array: Option<Datum>,
+    table: Option<pg_sys::Oid>,
+}
+
+impl ListedItemsets {
+    /// Reads the arguments itemsets and itemset_table. The caller checks them after it has read all arguments.
+    pub fn read(args: &mut Args) -> Self {
+        ListedItemsets {
+            array: args.any("itemsets").map(|(array, _)| array),
+            table: args.optional("itemset_table"),
+        }
+    }
+
+    pub fn check(&self) -> Result<(), Error> {
+        match (self.array, self.table) {
+            (Some(_), Some(_)) => Err(Error::argument(
+                "itemsets",
+                "must not be given together with itemset_table",
+                "Give one of the two, or neither for all itemsets of a size.",
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns whether itemsets are listed.
+    pub fn is_given(&self) -> bool {
+        self.array.is_some() || self.table.is_some()
+    }
+
+    /// Returns the itemsets; `None` if they are not listed.
+    ///
+    /// # Safety
+    /// The arguments were read from a call of a function that declares itemsets as text[].
+    pub unsafe fn itemsets(&self, counts: &mut ItemCounts) -> Result<Option<Vec<Vec<u32>>>, Error> {
+        match (self.array, self.table) {
+            // SAFETY: by the contract.
+            (Some(array), _) => unsafe { itemsets_of_array(counts, array) }.map(Some),
+            (None, Some(table)) => itemsets_of_table(counts, table).map(Some),
+            (None, None) => Ok(None),
+        }
+    }
+}
+
 /// Returns the itemsets of a two-dimensional text[], one for each of its rows. NULLs pad shorter itemsets.
 ///
 /// # Safety
 /// `itemsets` is a valid text[].
-pub unsafe fn itemsets_of_array(counts: &mut ItemCounts, itemsets: Datum) -> Result<Vec<Vec<u32>>, Error> {
+unsafe fn itemsets_of_array(counts: &mut ItemCounts, itemsets: Datum) -> Result<Vec<Vec<u32>>, Error> {
     // SAFETY: by the contract.
     let literal = pgrx::spi::quote_literal(unsafe { print(pg_sys::TEXTARRAYOID, itemsets) });
     let query = format!(
@@ -137,7 +187,7 @@ pub unsafe fn itemsets_of_array(counts: &mut ItemCounts, itemsets: Datum) -> Res
 }
 
 /// Returns the itemsets in the column "itemset" of a table, which has an array type.
-pub fn itemsets_of_table(counts: &mut ItemCounts, table: pg_sys::Oid) -> Result<Vec<Vec<u32>>, Error> {
+fn itemsets_of_table(counts: &mut ItemCounts, table: pg_sys::Oid) -> Result<Vec<Vec<u32>>, Error> {
     let argument = "itemset_table";
     let relation = Relation::whole(argument, Some(table))?;
     let column = relation.column(argument, "itemset")?;
@@ -157,7 +207,7 @@ fn itemsets_of_query(
     for_each_row(query, &[column], |mut row| {
         if let Some((value, false)) = row.next() {
             // SAFETY: `for_each_row` checks that the value is of type `column`, a domain over `array` or that type.
-            itemsets.push(unsafe { itemset(&mut counts.items, value, array)? });
+            itemsets.push(unsafe { itemset(&mut counts.items, "itemset", value, array)? });
         }
         Ok(())
     })?;

@@ -1,5 +1,4 @@
-//! Cracks: `expected_cracks`, `crack_report`, `item_risk`, `crack_probability`, and the same over stored
-//! counts.
+//! Cracks: `expected_cracks`, `crack_report`, `item_risk`, and the same over stored counts.
 //!
 //! The forms over a relation and those over an `item_counts` value are different functions for Postgres. They
 //! share their Rust code and only differ in the [`Source`], so that all arguments are checked before the
@@ -11,20 +10,20 @@ mod beliefs;
 mod item_counts;
 pub mod item_names;
 pub mod items;
+mod itemsets;
 mod recipes;
 mod reidentification;
 
 use crate::args::{Args, given, warn_once, word};
 use crate::error::Error;
-use crate::methods::cracks::beliefs::{Interval, itemset, read_belief};
+use crate::methods::cracks::beliefs::{Interval, read_belief};
 use crate::methods::cracks::item_counts::ItemCounts;
 use crate::methods::cracks::items::{CountedTable, read_counts, read_table};
 use crate::pg::table::{Table, table_row};
 use crate::{memory, run};
 use disclosure::cracks::{
-    Adversary, ExpectedCracks, ItemsetCracks, Method, Scenario, Settings, Width, expected_cracks_of_each,
+    Adversary, ExpectedCracks, Method, Scenario, Settings, Width, expected_cracks_of_each,
 };
-use disclosure::matching::Counting;
 use pgrx::prelude::*;
 
 /// Place where the transactions of a call are.
@@ -89,21 +88,38 @@ impl Options {
     /// Reads belief, width, method, phantoms, relative_error, seed and budget. The caller checks them after
     /// it has read all arguments.
     pub fn read(args: &mut Args) -> Result<Self, Error> {
+        Self::read_of_methods(args, &METHODS)
+    }
+
+    /// Reads the same for a function that has only these methods.
+    pub fn read_of_methods(args: &mut Args, methods: &[(&'static str, Method)]) -> Result<Self, Error> {
+        let (options, method) = Self::read_with(args, methods)?;
+        Ok(options.by(method))
+    }
+
+    /// Reads the same for a function with methods of its own. Returns the method, which is not in the options.
+    pub fn read_with<M: Copy>(args: &mut Args, methods: &[(&'static str, M)]) -> Result<(Self, M), Error> {
         let belief = args.optional("belief");
         let width = width(args.optional("width"))?;
-        let method = word("method", args.optional("method"), &METHODS)?;
+        let method = word("method", args.optional("method"), methods)?;
         let phantoms = phantoms(args)?;
         let settings = Settings {
-            method,
             relative_error: args.required("relative_error")?,
             seed: args.seed()?,
             ..Settings::within(args.budget()?)
         };
-        Ok(Options {
+        let options = Options {
             belief,
             adversary: Adversary { width, phantoms },
             settings,
-        })
+        };
+        Ok((options, method))
+    }
+
+    /// Returns these options with another method.
+    pub fn by(mut self, method: Method) -> Self {
+        self.settings.method = method;
+        self
     }
 
     pub fn check(&self) -> Result<(), Error> {
@@ -163,25 +179,37 @@ impl Options {
     ) -> Result<Vec<Option<ExpectedCracks>>, Error> {
         let settings = Settings {
             method,
-            max_bytes: memory::left() as f64,
-            ..self.settings.clone()
+            ..self.settings_with_memory()
         };
         let spaces: Vec<_> = scenarios.iter().map(|scenario| &scenario.space).collect();
         run::long("expecting cracks", |control| {
             expected_cracks_of_each(&spaces, &settings, control)
         })
-        .map_err(|problem| match problem {
-            Error::Algorithm(disclosure::Error::InvalidArgument {
-                argument: "method",
-                problem,
-                ..
-            }) => Error::argument(
-                "method",
-                problem,
-                "Give 'auto', which simulates instead, or raise budget and disclosure.max_memory.",
-            ),
-            other => other,
-        })
+        .map_err(advise_on_cost)
+    }
+
+    /// Returns the settings of the computation with the memory that is left as a limit.
+    pub fn settings_with_memory(&self) -> Settings {
+        Settings {
+            max_bytes: memory::left() as f64,
+            ..self.settings.clone()
+        }
+    }
+}
+
+/// Adds to the error that an exact answer is too expensive what to do instead.
+pub(super) fn advise_on_cost(problem: Error) -> Error {
+    match problem {
+        Error::Algorithm(disclosure::Error::InvalidArgument {
+            argument: "method",
+            problem,
+            ..
+        }) => Error::argument(
+            "method",
+            problem,
+            "Give 'auto', which simulates instead, or raise budget and disclosure.max_memory.",
+        ),
+        other => other,
     }
 }
 
@@ -506,80 +534,4 @@ fn risks(args: Args, source: ReadSource) -> Result<Vec<ItemRisk>, Error> {
         }
     };
     Ok((0..frequencies.items()).map(row).collect())
-}
-
-/// Method by which the probability of an itemset is computed.
-#[derive(Clone, Copy, PartialEq)]
-enum ItemsetMethod {
-    Exact,
-    Os,
-    Os2,
-}
-
-const ITEMSET_METHODS: [(&str, ItemsetMethod); 3] = [
-    ("exact", ItemsetMethod::Exact),
-    ("os", ItemsetMethod::Os),
-    ("os2", ItemsetMethod::Os2),
-];
-
-#[pg_extern(sql = false)]
-fn crack_probability(args: Args) -> Option<f64> {
-    itemset_probability(args, Source::column).unwrap_or_else(Error::raise)
-}
-
-#[pg_extern(sql = false)]
-fn crack_probability_of(args: Args) -> Option<f64> {
-    itemset_probability(args, Source::stored).unwrap_or_else(Error::raise)
-}
-
-fn itemset_probability(mut args: Args, source: ReadSource) -> Result<Option<f64>, Error> {
-    let source = source(&mut args);
-    let itemset_given = args.any("itemset");
-    let belief = args.optional("belief");
-    let width = width(args.optional("width"))?;
-    let method = word("method", args.optional("method"), &ITEMSET_METHODS)?;
-    let phantoms = phantoms(&mut args)?;
-    let options = Options {
-        belief,
-        adversary: Adversary { width, phantoms },
-        settings: Settings::within(args.budget()?),
-    };
-    args.end()?;
-    options.check()?;
-    let (array, array_type) = itemset_given.ok_or(Error::null("itemset", "Give an array of items."))?;
-    let Some(mut counts) = source.counts()? else {
-        return Ok(None);
-    };
-    let Some(scenario) = options.scenario(&mut counts)? else {
-        return Ok(None);
-    };
-    // SAFETY: an array of this type, by the declaration in sql/.
-    let itemset = unsafe { itemset(&mut counts.items, array, array_type)? };
-    let cracks = ItemsetCracks::new(&scenario.space);
-    match method {
-        ItemsetMethod::Os => Ok(Some(cracks.os(&itemset)?)),
-        ItemsetMethod::Os2 => Ok(Some(cracks.os2(&itemset)?)),
-        ItemsetMethod::Exact => exact_probability(&cracks, &itemset, options.settings.max_steps),
-    }
-}
-
-/// Returns the exact probability of an itemset; an error if it would take more steps than this.
-fn exact_probability(cracks: &ItemsetCracks, itemset: &[u32], most_steps: f64) -> Result<Option<f64>, Error> {
-    let exact = run::long("counting crack mappings", |control| {
-        let steps = cracks.steps([itemset], control)?;
-        if steps > most_steps {
-            return Ok(Err(steps));
-        }
-        cracks.exact(itemset, control).map(Ok)
-    })?;
-    exact.map_err(|steps| {
-        Error::argument(
-            "method",
-            format!(
-                "exact would take about {:.1e} s",
-                steps / Counting::STEPS_PER_SECOND
-            ),
-            "Raise budget, or give the estimates 'os' or 'os2'.",
-        )
-    })
 }

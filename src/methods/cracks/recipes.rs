@@ -1,11 +1,12 @@
-//! The recipes: `assess_items`, `assess_itemsets`, `assess_correlations` and `similarity_by_sampling`.
+//! The recipes: `assess_items`, `assess_itemsets`, `vulnerable_itemsets`, `assess_correlations` and
+//! `similarity_by_sampling`.
 //!
 //! They are Assess-Risk and its variants by Lakshmanan, Ng and Ramesh (2008), Fig. 8, 9, 15 and 25. Each
 //! compares the cracks of stronger and weaker adversaries with what the owner of the data tolerates.
 
 use crate::args::Args;
 use crate::error::Error;
-use crate::methods::cracks::beliefs::{itemsets_of_array, itemsets_of_table};
+use crate::methods::cracks::beliefs::ListedItemsets;
 use crate::methods::cracks::items::read_transactions;
 use crate::methods::cracks::{Options, ReadSource, Source, method_name};
 use crate::pg::table::{Table, table_row};
@@ -14,6 +15,7 @@ use crate::verdict::verdict_name;
 use disclosure::cracks::{
     self, BoundedShare, ComplianceRuns, CorrelationRisk, CorrelationSettings, ItemSettings, ItemsetMethod,
     ItemsetSettings, ItemsetsOfInterest, KnownPairs, Method, SamplingSettings, Similarity, Stage, Verdict,
+    VulnerableItemset, VulnerableItemsets,
 };
 use pgrx::prelude::*;
 
@@ -140,7 +142,7 @@ fn risk_of_itemsets(mut args: Args, source: ReadSource) -> Result<Option<Itemset
     let sizes = vec![args.count("size")? as usize];
     let (crack_danger, tolerance) = (args.required("crack_danger")?, args.required("tolerance")?);
     let skip_top = args.required("skip_top")?;
-    let (array, table) = (args.any("itemsets"), args.optional("itemset_table"));
+    let listed = ListedItemsets::read(&mut args);
     let sample = args.count("samples")? as usize;
     let mut settings = ItemsetSettings {
         interest: ItemsetsOfInterest::Sizes { sizes, skip_top },
@@ -156,35 +158,21 @@ fn risk_of_itemsets(mut args: Args, source: ReadSource) -> Result<Option<Itemset
     settings.exact_steps = exact_steps(&options)?;
     settings.check()?;
     options.check()?;
-    if array.is_some() && table.is_some() {
-        return Err(Error::argument(
-            "itemsets",
-            "must not be given together with itemset_table",
-            "Give one of the two, or neither to assess all itemsets of a size.",
-        ));
-    }
+    listed.check()?;
     let Some(mut counts) = source.counts()? else {
         return Ok(None);
     };
     let Some(scenario) = options.scenario(&mut counts)? else {
         return Ok(None);
     };
-    if let Some((array, _)) = array {
-        // SAFETY: a text[], by the declaration in sql/.
-        settings.interest = ItemsetsOfInterest::Listed(unsafe { itemsets_of_array(&mut counts, array)? });
-    } else if let Some(table) = table {
-        settings.interest = ItemsetsOfInterest::Listed(itemsets_of_table(&mut counts, table)?);
+    // SAFETY: sql/ declares itemsets as text[].
+    if let Some(itemsets) = unsafe { listed.itemsets(&mut counts)? } {
+        settings.interest = ItemsetsOfInterest::Listed(itemsets);
     }
     let assessment = run::long("assessing itemsets", |control| {
         cracks::assess_itemsets(&scenario.frequencies, &scenario.space, &settings, control)
     })?;
-    if options.settings.method == Method::Exact && assessment.method == ItemsetMethod::Os {
-        return Err(Error::argument(
-            "method",
-            "exact is not possible: it would exceed the budget, or no mapping agrees with the belief",
-            "Raise budget, list fewer itemsets, or give 'auto' or 'o_estimate'.",
-        ));
-    }
+    check_method(&options, assessment.method)?;
     let BoundedShare { value, lower, upper } = assessment.interval;
     Ok(Some(ItemsetRiskRow {
         stage: stage_name(assessment.stage),
@@ -194,13 +182,113 @@ fn risk_of_itemsets(mut args: Args, source: ReadSource) -> Result<Option<Itemset
         vulnerable: value,
         lower,
         upper,
-        method: match assessment.method {
-            ItemsetMethod::Exact => "exact",
-            ItemsetMethod::Os => "os",
-        },
+        method: itemset_method_name(assessment.method),
         alpha_max: assessment.alpha_max.map(|alpha| alpha.value),
         verdict: name_of(assessment.verdict),
     }))
+}
+
+table_row! {
+    /// An itemset that is vulnerable.
+    struct VulnerableRow {
+        itemset: Vec<Option<String>>,
+        crack_probability: f64,
+        point_valued: f64,
+        method: &'static str,
+    }
+}
+
+#[pg_extern(sql = false)]
+fn vulnerable_itemsets(args: Args) -> Table<VulnerableRow> {
+    Table::new(vulnerable_rows(args, Source::column))
+}
+
+#[pg_extern(sql = false)]
+fn vulnerable_itemsets_of(args: Args) -> Table<VulnerableRow> {
+    Table::new(vulnerable_rows(args, Source::stored))
+}
+
+fn vulnerable_rows(mut args: Args, source: ReadSource) -> Result<Vec<VulnerableRow>, Error> {
+    let source = source(&mut args);
+    let sizes = vec![args.count("size")? as usize];
+    let crack_danger = args.required("crack_danger")?;
+    let skip_top = args.required("skip_top")?;
+    let listed = ListedItemsets::read(&mut args);
+    let sample = args.count("samples")? as usize;
+    let max_rows = args.number("max_rows", 1)?;
+    let options = Options::read(&mut args)?;
+    args.end()?;
+    let mut settings = ItemsetSettings {
+        interest: ItemsetsOfInterest::Sizes { sizes, skip_top },
+        crack_danger,
+        sample,
+        exact_steps: exact_steps(&options)?,
+        ..ItemsetSettings::default()
+    };
+    settings.compliance.seed = options.settings.seed;
+    settings.check()?;
+    options.check()?;
+    listed.check()?;
+    let Some(mut counts) = source.counts()? else {
+        return Ok(Vec::new());
+    };
+    let Some(scenario) = options.scenario(&mut counts)? else {
+        return Ok(Vec::new());
+    };
+    // SAFETY: sql/ declares itemsets as text[].
+    if let Some(itemsets) = unsafe { listed.itemsets(&mut counts)? } {
+        settings.interest = ItemsetsOfInterest::Listed(itemsets);
+    }
+    let found = run::long("assessing itemsets", |control| {
+        cracks::vulnerable_itemsets(
+            &scenario.frequencies,
+            &scenario.space,
+            &settings,
+            max_rows,
+            control,
+        )
+    })?;
+    check_method(&options, found.method)?;
+    notice_what_is_not_listed(&found);
+    let named = counts.items.len();
+    // Phantoms have no name.
+    let name = |&item: &u32| (item < named).then(|| counts.items.text(item + 1)).flatten();
+    let row = |vulnerable: &VulnerableItemset| VulnerableRow {
+        itemset: vulnerable.items.iter().map(name).collect(),
+        crack_probability: vulnerable.crack_probability,
+        point_valued: vulnerable.point_valued,
+        method: itemset_method_name(found.method),
+    };
+    Ok(found.itemsets.iter().map(row).collect())
+}
+
+fn notice_what_is_not_listed(found: &VulnerableItemsets) {
+    let further = found.vulnerable - found.itemsets.len() as f64;
+    if further > 0.0 {
+        notice!("{further:.0} further itemsets are vulnerable; raise max_rows to list more");
+    }
+    if found.sampled {
+        notice!("there are too many kinds of itemsets; only a random sample of them was assessed");
+    }
+}
+
+fn itemset_method_name(method: ItemsetMethod) -> &'static str {
+    match method {
+        ItemsetMethod::Exact => "exact",
+        ItemsetMethod::Os => "os",
+    }
+}
+
+/// Returns an error if the caller wants exact probabilities and they are not.
+fn check_method(options: &Options, method: ItemsetMethod) -> Result<(), Error> {
+    if options.settings.method == Method::Exact && method == ItemsetMethod::Os {
+        return Err(Error::argument(
+            "method",
+            "exact is not possible: it would exceed the budget, or no mapping agrees with the belief",
+            "Raise budget, list fewer itemsets, or give 'auto' or 'o_estimate'.",
+        ));
+    }
+    Ok(())
 }
 
 /// Returns the number of steps that exact probabilities of itemsets may take, by the method and the budget.

@@ -196,7 +196,7 @@ SELECT disclosure.expected_cracks('baskets', 'items', seed => NULL);
 SELECT disclosure.expected_cracks('baskets', 'items', budget => '-1 s');
 -- Over the budget: exact says so, auto simulates and says that.
 SELECT disclosure.expected_cracks('baskets', 'items', method => 'exact', budget => '0');
-SELECT disclosure.crack_probability('baskets', 'items', ARRAY['1', '2'], belief => 'h', budget => '0');
+SELECT disclosure.crack_probability('baskets', 'items', ARRAY['1', '2'], belief => 'h', method => 'exact', budget => '0');
 SELECT disclosure.expected_cracks('baskets', 'items', budget => '0') BETWEEN 0 AND 6 AS said_to_be_simulated;
 -- A whole table: the sum over its columns, as if the values of each had been replaced by codes.
 SET client_min_messages = warning; -- not every column has a label here

@@ -37,6 +37,7 @@ mod scenario;
 mod simulate;
 mod space;
 mod transactions;
+mod vulnerable;
 
 pub use belief::{Belief, Width};
 pub use columns::expected_cracks_of_each;
@@ -45,7 +46,8 @@ pub use expected::{ExpectedCracks, Method, Settings, cautious_probabilities, exp
 pub use frequencies::{Frequencies, Gaps};
 pub use item_counts::{SqlName, StoredCounts, StoredCountsError, StoredCountsWriter};
 pub use itemsets::{
-    ItemsetCracks, ignorant_itemset_cracks, ignorant_itemset_probability, point_valued_itemset_cracks,
+    CountedItemsets, ExpectedItemsetCracks, ItemsetCracks, ItemsetRisk, expected_itemset_cracks,
+    ignorant_itemset_cracks, ignorant_itemset_probability, point_valued_itemset_cracks,
     point_valued_itemset_probability,
 };
 pub use known_pairs::{NEARLY_ALWAYS, filter_edges, refine_beliefs};
@@ -64,3 +66,4 @@ pub use simulate::{
 };
 pub use space::CrackSpace;
 pub use transactions::Transactions;
+pub use vulnerable::{VulnerableItemset, VulnerableItemsets, vulnerable_itemsets};

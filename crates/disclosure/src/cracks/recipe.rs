@@ -17,6 +17,7 @@ use rand_pcg::Pcg64;
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 
 /// How an adversary who is wrong about some items is modelled. It is unknown which items these are, so nested
 /// random sets of items are tried (section 5.1): in every run, items become compliant one after the other in
@@ -353,7 +354,7 @@ pub struct ItemsetAssessment {
 
 /// Maximum number of kinds of itemsets. Itemsets of one kind have items of the same classes and with the same
 /// own groups, so one representative of them is assessed.
-const MAX_REPRESENTATIVES: usize = 1_000_000;
+pub(super) const MAX_REPRESENTATIVES: usize = 1_000_000;
 /// Maximum total number of items in the representatives.
 const MAX_REPRESENTATIVE_ITEMS: usize = 10_000_000;
 /// Maximum total number of items in the vulnerable itemsets up to which α_max is computed by listing all of
@@ -374,42 +375,25 @@ pub fn assess_itemsets(
     control: &Control,
 ) -> Result<ItemsetAssessment> {
     settings.check()?;
-    let mut orders = Orders::new(space.items(), &settings.compliance);
-    let representatives = Representatives::new(frequencies, space, settings, &mut orders.random, control)?;
-    let cracks = ItemsetCracks::new(space);
-    let is_exact = settings.exact_steps > 0.0
-        && cracks.has_mapping(control)?
-        && cracks.steps(representatives.iter(), control)? <= settings.exact_steps;
-    let method = match is_exact {
-        true => ItemsetMethod::Exact,
-        false => ItemsetMethod::Os,
+    let assessed = AssessedItemsets::new(frequencies, space, settings, control)?;
+    let AssessedItemsets {
+        representatives,
+        probabilities,
+        ..
+    } = &assessed;
+    let of_all = |probability: fn(&ItemsetProbabilities) -> f64| {
+        let is_vulnerable = |of_itemset| assessed.is_dangerous(probability(of_itemset));
+        representatives.share(probabilities.iter().map(is_vulnerable))
     };
-    control.set_total(representatives.len() as u64);
-    let is_vulnerable = |probability: f64| probability >= settings.crack_danger - DANGER_MARGIN;
-    let of_itemset = |number: usize| {
-        control.check()?;
-        let itemset = representatives.get(number);
-        let under_belief = match method {
-            ItemsetMethod::Exact => cracks.exact_unchecked(itemset, control)?.unwrap_or(0.0),
-            ItemsetMethod::Os => cracks.os_unchecked(itemset),
-        };
-        let known = point_valued_unchecked(frequencies, itemset);
-        control.advance(1);
-        Ok((is_vulnerable(known), is_vulnerable(under_belief)))
-    };
-    let vulnerable: Vec<(bool, bool)> = (0..representatives.len())
-        .into_par_iter()
-        .map(of_itemset)
-        .collect::<Result<_>>()?;
-    let point_valued = representatives.share(vulnerable.iter().map(|&(known, _)| known));
-    let interval = representatives.share(vulnerable.iter().map(|&(_, under_belief)| under_belief));
+    let point_valued = of_all(|of_itemset| of_itemset.point_valued);
+    let interval = of_all(|of_itemset| of_itemset.under_belief);
     let is_within = |share: f64| share <= settings.tolerance + COMPARISON_MARGIN;
     let stage = Stage::of(is_within(point_valued.upper), is_within(interval.upper));
     let alpha_max = match stage {
         Stage::Compliance => {
-            let under_belief = |&number: &usize| vulnerable[number].1;
-            let vulnerable: Vec<usize> = (0..representatives.len()).filter(under_belief).collect();
-            let shares = vulnerable_shares(&representatives, &vulnerable, settings.sample, orders, control)?;
+            let vulnerable: Vec<usize> = assessed.vulnerable().collect();
+            let orders = assessed.orders.clone();
+            let shares = vulnerable_shares(representatives, &vulnerable, settings.sample, orders, control)?;
             let limit =
                 |bound: fn(&BoundedShare) -> f64| largest_share(&shares, |share| is_within(bound(share)));
             Some(BoundedShare {
@@ -425,11 +409,84 @@ pub fn assess_itemsets(
         verdict: stage.verdict(),
         itemsets: representatives.total,
         sampled: representatives.is_sampled,
-        method,
+        method: assessed.method,
         point_valued,
         interval,
         alpha_max,
     })
+}
+
+/// Probabilities that an itemset is cracked by different adversaries.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ItemsetProbabilities {
+    /// By one who knows every frequency.
+    pub point_valued: f64,
+    /// By one with the belief.
+    pub under_belief: f64,
+}
+
+/// The itemsets of interest, and the probabilities that they are cracked.
+pub(super) struct AssessedItemsets {
+    pub representatives: Representatives,
+    pub probabilities: Vec<ItemsetProbabilities>,
+    pub method: ItemsetMethod,
+    crack_danger: f64,
+    /// Orders of the items, after the random numbers for the representatives.
+    orders: Orders,
+}
+
+impl AssessedItemsets {
+    pub fn new(
+        frequencies: &Frequencies,
+        space: &CrackSpace,
+        settings: &ItemsetSettings,
+        control: &Control,
+    ) -> Result<Self> {
+        let mut orders = Orders::new(space.items(), &settings.compliance);
+        let representatives =
+            Representatives::new(frequencies, space, settings, &mut orders.random, control)?;
+        let cracks = ItemsetCracks::new(space);
+        let is_exact = settings.exact_steps > 0.0
+            && cracks.has_mapping(control)?
+            && cracks.steps(representatives.iter(), control)? <= settings.exact_steps;
+        let method = match is_exact {
+            true => ItemsetMethod::Exact,
+            false => ItemsetMethod::Os,
+        };
+        control.set_total(representatives.len() as u64);
+        let of_itemset = |number: usize| {
+            control.check()?;
+            let itemset = representatives.get(number);
+            let under_belief = match method {
+                ItemsetMethod::Exact => cracks.exact_unchecked(itemset, control)?.unwrap_or(0.0),
+                ItemsetMethod::Os => cracks.os_unchecked(itemset),
+            };
+            control.advance(1);
+            Ok(ItemsetProbabilities {
+                point_valued: point_valued_unchecked(frequencies, itemset),
+                under_belief,
+            })
+        };
+        let probabilities = (0..representatives.len()).into_par_iter().map(of_itemset);
+        Ok(AssessedItemsets {
+            probabilities: probabilities.collect::<Result<_>>()?,
+            representatives,
+            method,
+            crack_danger: settings.crack_danger,
+            orders,
+        })
+    }
+
+    /// Returns whether this probability makes an itemset vulnerable.
+    fn is_dangerous(&self, probability: f64) -> bool {
+        probability >= self.crack_danger - DANGER_MARGIN
+    }
+
+    /// Returns the representatives that are vulnerable under the belief.
+    pub fn vulnerable(&self) -> impl Iterator<Item = usize> + '_ {
+        let under_belief = |&number: &usize| self.is_dangerous(self.probabilities[number].under_belief);
+        (0..self.representatives.len()).filter(under_belief)
+    }
 }
 
 /// Iterator over the random orders in which items become compliant.
@@ -482,14 +539,14 @@ fn largest_share<T>(figures: &[T], is_within: impl FnMut(&T) -> bool) -> f64 {
 /// The *kind* of an item is its class and the class of its own code. Items of one kind are interchangeable,
 /// so one itemset represents all itemsets with the same number of items of each kind.
 #[derive(Default)]
-struct Representatives {
+pub(super) struct Representatives {
     items: Vec<u32>,
     ends: Vec<usize>,
     /// Number of itemsets that each representative stands for.
     weights: Vec<f64>,
     /// Number of itemsets of interest.
-    total: f64,
-    is_sampled: bool,
+    pub total: f64,
+    pub is_sampled: bool,
     /// Items of each kind; empty if every itemset represents only itself.
     kinds: Vec<Vec<u32>>,
     /// Kind of each item.
@@ -519,7 +576,7 @@ impl Representatives {
         }
     }
 
-    fn listed(items: usize, itemsets: &[Vec<u32>]) -> Result<Self> {
+    pub fn listed(items: usize, itemsets: &[Vec<u32>]) -> Result<Self> {
         let itemsets = itemsets
             .iter()
             .map(|itemset| checked_itemset("itemset", items, itemset));
@@ -536,7 +593,7 @@ impl Representatives {
     }
 
     /// Returns one itemset for every combination of kinds, or `None` if there are too many combinations.
-    fn of_each_kind(
+    pub fn of_each_kind(
         space: &CrackSpace,
         items: &[u32],
         sizes: &[usize],
@@ -644,7 +701,7 @@ impl Representatives {
         };
         let weights = cumulative(&weights);
         let largest = sizes.last().copied().unwrap_or(0);
-        let bytes = size_of::<(usize, f64, bool, bool)>() + largest * size_of::<u32>();
+        let bytes = size_of::<(usize, f64, ItemsetProbabilities)>() + largest * size_of::<u32>();
         control.require::<u8>(sample.saturating_mul(bytes))?;
         for _ in 0..sample {
             control.check()?;
@@ -662,16 +719,21 @@ impl Representatives {
         self.weights.push(weight);
     }
 
-    fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    fn get(&self, number: usize) -> &[u32] {
+    /// Returns the number of itemsets that a representative stands for.
+    pub fn weight(&self, number: usize) -> f64 {
+        self.weights[number]
+    }
+
+    pub fn get(&self, number: usize) -> &[u32] {
         let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.items[start..self.ends[number]]
     }
 
-    fn iter(&self) -> impl Iterator<Item = &[u32]> {
+    pub fn iter(&self) -> impl Iterator<Item = &[u32]> {
         (0..self.len()).map(|number| self.get(number))
     }
 
@@ -691,7 +753,7 @@ impl Representatives {
 
     /// Returns the kinds of the items of an itemset and the number of items of each kind. If every itemset
     /// represents only itself, each item is a kind of its own.
-    fn parts<'a>(&'a self, itemset: &'a [u32]) -> Vec<(&'a [u32], usize)> {
+    pub fn parts<'a>(&'a self, itemset: &'a [u32]) -> Vec<(&'a [u32], usize)> {
         if self.kinds.is_empty() {
             return itemset.chunks(1).map(|item| (item, 1)).collect();
         }
@@ -750,7 +812,9 @@ fn vulnerable_shares(
     let entries = entries_by_step(orders, at_a_time, control, |visit| {
         if is_listed {
             for &number in vulnerable {
-                for_each_combination(&representatives.parts(representatives.get(number)), &mut *visit)?;
+                for_each_combination(&representatives.parts(representatives.get(number)), |itemset| {
+                    visit(itemset).map(ControlFlow::Continue)
+                })?;
             }
             return Ok(());
         }
@@ -870,10 +934,10 @@ fn push_random_combination(items: &[u32], size: usize, random: &mut Pcg64, items
     }
 }
 
-/// Visits every itemset that has the given number of items of each part.
-fn for_each_combination(
+/// Visits every itemset that has the given number of items of each part, until the visitor breaks off.
+pub(super) fn for_each_combination(
     parts: &[(&[u32], usize)],
-    mut visit: impl FnMut(&[u32]) -> Result<()>,
+    mut visit: impl FnMut(&[u32]) -> Result<ControlFlow<()>>,
 ) -> Result<()> {
     let first = |taken: usize| (0..taken).collect::<Vec<usize>>();
     let mut chosen: Vec<Vec<usize>> = parts.iter().map(|&(_, taken)| first(taken)).collect();
@@ -883,7 +947,9 @@ fn for_each_combination(
         for ((items, _), chosen) in parts.iter().zip(&chosen) {
             itemset.extend(chosen.iter().map(|&at| items[at]));
         }
-        visit(&itemset)?;
+        if visit(&itemset)?.is_break() {
+            return Ok(());
+        }
         let mut part = parts.len();
         loop {
             let Some(last) = part.checked_sub(1) else {

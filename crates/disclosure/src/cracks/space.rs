@@ -49,6 +49,51 @@ impl CrackSpace {
         }
     }
 
+    /// Returns the part of the space that consists of these items and their own codes. No mapping may give
+    /// any of them another code.
+    pub(super) fn part(&self, items: &[u32]) -> Self {
+        let mut new_codes: FxHashMap<u32, u32> = FxHashMap::default();
+        let mut own: Vec<u32> = items
+            .iter()
+            .map(|&item| self.own_code_class[item as usize])
+            .collect();
+        own.sort_unstable();
+        let mut codes = Vec::new();
+        for same in own.chunk_by(u32::eq) {
+            new_codes.insert(same[0], codes.len() as u32);
+            codes.push(same.len() as u32);
+        }
+        let mut part = CrackSpace {
+            graph: Graph {
+                codes,
+                items: Vec::new(),
+            },
+            class_of: Vec::with_capacity(items.len()),
+            own_code_class: Vec::with_capacity(items.len()),
+        };
+        let mut new_classes: FxHashMap<u32, u32> = FxHashMap::default();
+        for &item in items {
+            let class = *new_classes
+                .entry(self.class_of[item as usize])
+                .or_insert_with(|| {
+                    let candidates = self.class(item as usize).candidates.iter();
+                    part.graph.items.push(ItemClass {
+                        size: 0,
+                        candidates: candidates
+                            .filter_map(|codes| new_codes.get(codes))
+                            .copied()
+                            .collect(),
+                    });
+                    part.graph.items.len() as u32 - 1
+                });
+            part.graph.items[class as usize].size += 1;
+            part.class_of.push(class);
+            part.own_code_class
+                .push(new_codes[&self.own_code_class[item as usize]]);
+        }
+        part
+    }
+
     /// Returns the number of items.
     pub fn items(&self) -> usize {
         self.class_of.len()

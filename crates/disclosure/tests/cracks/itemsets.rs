@@ -1,12 +1,11 @@
 //! Compares the probabilities of cracked itemsets with their definition: all mappings of a few codes, one by
 //! one.
 
-use crate::spaces::{around, assert_close, big_mart, config, edges, k, mappings};
+use crate::spaces::{any_space, around, assert_close, big_mart, config, edges, h, k, mappings, space};
 use disclosure::cracks::{
-    Belief, CrackSpace, Frequencies, ItemsetCracks, Width, ignorant_itemset_cracks,
-    ignorant_itemset_probability, point_valued_itemset_cracks, point_valued_itemset_probability,
+    CrackSpace, Frequencies, ItemsetCracks, Width, ignorant_itemset_cracks, ignorant_itemset_probability,
+    point_valued_itemset_cracks, point_valued_itemset_probability,
 };
-use disclosure::matching::{Graph, ItemClass};
 use disclosure::{Control, Error};
 use proptest::prelude::*;
 use rayon::prelude::*;
@@ -14,56 +13,6 @@ use reference::cracks::{itemset_probability, itemsets, os, os2};
 
 fn of_size(n: usize, size: usize) -> impl Iterator<Item = Vec<u32>> {
     itemsets(n).filter(move |itemset| itemset.len() == size)
-}
-
-/// Returns the space given by the class of every item's own code, and for every item a bit set of the classes
-/// of codes that can stand for it.
-fn space(own: &[u32], candidates: &[u32]) -> CrackSpace {
-    let mut present = own.to_vec();
-    present.sort_unstable();
-    present.dedup();
-    let number = |class: &u32| {
-        present
-            .iter()
-            .position(|other| other == class)
-            .map_or(0, |at| at as u32)
-    };
-    let own: Vec<u32> = own.iter().map(number).collect();
-    let mut items: Vec<ItemClass> = Vec::new();
-    let mut class_of = Vec::new();
-    for set in candidates {
-        let candidates: Vec<u32> = (0..present.len() as u32)
-            .filter(|code| set >> code & 1 == 1)
-            .collect();
-        let known = items.iter().position(|class| class.candidates == candidates);
-        let class = known.unwrap_or(items.len());
-        if class == items.len() {
-            items.push(ItemClass { size: 0, candidates });
-        }
-        items[class].size += 1;
-        class_of.push(class as u32);
-    }
-    let size = |class: usize| own.iter().filter(|&&other| other as usize == class).count() as u32;
-    let codes = (0..present.len()).map(size).collect();
-    CrackSpace {
-        graph: Graph { codes, items },
-        class_of,
-        own_code_class: own,
-    }
-}
-
-/// Belief h of Fig. 2.
-fn belief_h() -> CrackSpace {
-    let point = |frequency| Some((frequency, frequency));
-    let h = [
-        None,
-        Some((0.4, 0.5)),
-        point(0.5),
-        Some((0.4, 0.6)),
-        Some((0.1, 0.4)),
-        point(0.5),
-    ];
-    Belief::from_intervals(&big_mart(), &h).space(&big_mart())
 }
 
 /// The graph of Fig. 6(b), in which every code is a class: N(1) = N(2) = {1', 2'}, N(3) = {2', 3', 4'}, N(4)
@@ -78,7 +27,7 @@ fn exact(space: &CrackSpace, itemset: &[u32]) -> Option<f64> {
 
 #[test]
 fn pairs_of_big_mart() {
-    let h = belief_h();
+    let h = h();
     let golden = [
         ([0, 1], 8.0),
         ([0, 2], 12.0),
@@ -174,7 +123,7 @@ fn nothing_and_one_item() {
 
 #[test]
 fn an_itemset_has_different_known_items() {
-    let space = belief_h();
+    let space = h();
     let cracks = ItemsetCracks::new(&space);
     for itemset in [[0, 0], [0, 6]] {
         let exact = cracks.exact(&itemset, &Control::new()).map(|_| 0.0);
@@ -197,7 +146,7 @@ fn an_itemset_has_different_known_items() {
 fn a_cancelled_answer_is_none() {
     let control = Control::new();
     control.cancel();
-    let space = belief_h();
+    let space = h();
     assert_eq!(
         ItemsetCracks::new(&space).exact(&[0, 1, 2], &control),
         Err(Error::Cancelled)
@@ -222,32 +171,13 @@ fn threads_find_the_same() {
 
 #[test]
 fn steps_are_counted_once() {
-    let space = belief_h();
+    let space = h();
     let cracks = ItemsetCracks::new(&space);
     let steps = |itemsets: &[&[u32]]| cracks.steps(itemsets.iter().copied(), &Control::new()).unwrap();
     assert!(steps(&[&[0, 1, 2]]) > 0.0);
     assert_eq!(steps(&[&[0, 1, 2], &[2, 1, 0], &[0, 1, 5]]), steps(&[&[0, 1, 2]]));
     assert_eq!(steps(&[&[0, 1], &[0, 1]]), steps(&[&[0, 1]]));
     assert!(steps(&[&[0, 1, 2], &[0, 1, 3]]) > steps(&[&[0, 1, 2]]));
-}
-
-/// Generates any graph, with half of all possible edges or most of them.
-fn any_space() -> impl Strategy<Value = CrackSpace> {
-    (0..=6usize, 1..=6u32)
-        .prop_flat_map(|(n, classes)| {
-            let own = prop::collection::vec(0..classes, n);
-            let set = prop_oneof![0u32..64, (0u32..64, 0u32..64).prop_map(|(a, b)| a | b)];
-            (own, prop::collection::vec(set, n), any::<bool>())
-        })
-        .prop_map(|(own, mut candidates, is_compliant)| {
-            let built = space(&own, &candidates);
-            if is_compliant {
-                for (set, own) in candidates.iter_mut().zip(&built.own_code_class) {
-                    *set |= 1 << own;
-                }
-            }
-            space(&own, &candidates)
-        })
 }
 
 fn any_frequencies() -> impl Strategy<Value = Frequencies> {

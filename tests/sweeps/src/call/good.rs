@@ -271,6 +271,10 @@ impl<'a> Caller<'a> {
                 self.pick(&["{{knee,injury},{knee,icd}}", "{{knee,NULL},{icd,limbs}}", "{}"]),
                 &array_of(kind),
             ),
+            "interest" => cast(
+                self.pick(&["{knee,icd}", "{knee,injury,limbs}", "{}"]),
+                &array_of(kind),
+            ),
             "generalised" if self.load == Load::Least => {
                 cast("{blood pressure,icd,limbs,injury}", &array_of(kind))
             }

@@ -10,18 +10,25 @@
 //! computed exactly.
 
 mod apart;
+mod cycles;
+mod edge;
+mod estimate;
 mod table;
 mod walk;
 
 pub use apart::{Apart, simulate_apart};
+pub(super) use cycles::{CycleCounting, simulate_cycles};
+pub(super) use edge::simulate_edge;
+pub(super) use estimate::Estimate;
 
 use super::CrackSpace;
 use crate::mcmc::{Move, Observe, Outcome, Pace, Sampler, SamplingLimits, State};
 use crate::{Control, Error, Result};
+use estimate::effective_samples;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use table::{ExchangesAndRotations, LogFactorials, Table};
 use walk::{Counted, Network, STEPS_BETWEEN_CHECKS, Walk};
 
@@ -122,8 +129,7 @@ pub fn simulate(space: &CrackSpace, simulation: &Simulation, control: &Control) 
             })
         }
         Moves::Groups => {
-            let starts = [network.truth().map(|truth| network.count(&truth)), Some(matching)];
-            let starts: Vec<_> = starts.into_iter().flatten().collect();
+            let starts = group_starts(&network, matching);
             let factorials = LogFactorials::up_to(space.items());
             simulation.run(&ExchangesAndRotations, &cracks, control, |seeds, chain| {
                 Table::new(&network, &factorials, starts[chain % starts.len()].clone(), seeds)
@@ -131,6 +137,13 @@ pub fn simulate(space: &CrackSpace, simulation: &Simulation, control: &Control) 
         }
     };
     Ok(Some(cracks.simulated(outcome?)))
+}
+
+/// Returns the tables that chains start from: the truth, unless the adversary is wrong about an item, and
+/// another perfect matching.
+fn group_starts(network: &Network, matching: Vec<u32>) -> Vec<Vec<u32>> {
+    let truth = network.truth().map(|truth| network.count(&truth));
+    truth.into_iter().chain([matching]).collect()
 }
 
 /// Estimates the expected number of cracks as published (section 6.1): with swaps, 100,000 iterations before
@@ -196,15 +209,23 @@ pub fn simulate_itemsets(
         Moves::Swaps => &PublishedSwaps,
         Moves::Groups => &SwapsAndRotations,
     };
+    let deadline = simulation
+        .budget
+        .and_then(|budget| Instant::now().checked_add(budget));
     let outcome = simulation.run(moves, &observed, control, |seeds, _| {
         Walk::new(&network, start.clone(), seeds)
     })?;
+    let effective = match outcome.standard_error == 0.0 {
+        true => effective_samples(space, simulation, outcome.samples, deadline, control)?,
+        false => outcome.effective_samples,
+    };
+    let sum = Estimate::of_outcome(&outcome, itemsets.len() as f64, effective);
     Ok(Some(SimulatedItemsets {
         crack_probability: outcome.figures,
-        lower: outcome.lower,
-        upper: outcome.upper,
+        lower: sum.lower,
+        upper: sum.upper,
         samples: outcome.samples,
-        is_precise_enough: outcome.is_precise_enough,
+        is_precise_enough: sum.is_precise_enough,
     }))
 }
 

@@ -49,6 +49,11 @@ impl<'a> Table<'a> {
         }
     }
 
+    /// Returns the number of items that hold a code by an arc.
+    pub fn count(&self, arc: u32) -> u32 {
+        self.counts[arc as usize]
+    }
+
     /// Draws two classes of items and two groups that are candidates of both, and draws anew which items of
     /// these classes hold which of their codes of these groups, all arrangements being equally likely. If
     /// groups are large, one exchange does the work of thousands of swaps.

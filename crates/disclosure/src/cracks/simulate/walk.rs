@@ -187,6 +187,19 @@ impl<'a> Network<'a> {
         counts
     }
 
+    /// Returns the items by class, and the range of every class.
+    pub fn members(&self) -> (&[u32], impl Iterator<Item = Range<usize>> + '_) {
+        let sizes = self.space.graph.items.iter().map(|items| items.size as usize);
+        let ranges = self.first_member.iter().zip(sizes);
+        let range = |(&first, size): (&u32, usize)| first as usize..first as usize + size;
+        (&self.members, ranges.map(range))
+    }
+
+    /// Returns the class of every code, in the order of the items that own them.
+    pub fn code_classes(&self) -> &[u32] {
+        &self.code_class
+    }
+
     /// Returns a matching in which the given number of items hold a code by each arc.
     pub fn arrange(&self, counts: &[u32]) -> Vec<Held> {
         let mut codes_of_class = vec![Vec::new(); self.space.graph.codes.len()];

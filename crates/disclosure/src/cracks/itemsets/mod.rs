@@ -4,10 +4,20 @@
 //! who knows nothing or every frequency, there are closed formulas (Lemmas 3.1 to 3.6). For other beliefs,
 //! [`ItemsetCracks`] has the published estimates OS and OS2, and exact probabilities.
 //!
+//! [`ItemsetCracks::risk`] simulates what cannot be counted, and [`expected_itemset_cracks`] returns the
+//! expected number of cracked itemsets of a table for any belief.
+//!
 //! Exact probabilities come from counting perfect matchings. The graph is split into connected components,
 //! which are mapped independently. In each component, the probability is the number of matchings within the
 //! itemset, times the number of matchings of the rest, divided by the number of all matchings. Intermediate
 //! results are cached.
+
+mod blocks;
+mod expected;
+mod risk;
+
+pub use expected::{CountedItemsets, ExpectedItemsetCracks, expected_itemset_cracks};
+pub use risk::ItemsetRisk;
 
 use super::{CrackSpace, Frequencies};
 use crate::matching::{Components, Counting, Graph, ItemClass, Shares, admissible};
