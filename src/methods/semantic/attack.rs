@@ -7,7 +7,7 @@
 //! original transactions to tell which eliminations are correct, and so does `attack_calibration` if they are
 //! given.
 
-use crate::args::{Args, word};
+use crate::args::{Args, is_first_in_statement, word};
 use crate::error::Error;
 use crate::methods::attack::arrays::distances_of_array;
 use crate::methods::semantic::coat::{k_of, privacy_of, required};
@@ -226,12 +226,20 @@ impl Release {
             study.unattacked(scoring, context, control)
         })?;
         if unattacked > 0 {
-            notice!(
+            notice_once(format!(
                 "{unattacked} of {all} transactions with generalised items cannot be attacked, because they have no \
                  context or the corpus does not contain it"
-            );
+            ));
         }
         Ok(unattacked < all)
+    }
+}
+
+/// Sends a NOTICE, unless it was already sent for the same statement of the client, which may call a function
+/// for each of many rows.
+fn notice_once(text: String) {
+    if is_first_in_statement(text.clone()) {
+        notice!("{text}");
     }
 }
 
@@ -241,16 +249,16 @@ fn report_choice(open: &OpenSettings, settings: &AttackSettings, choice: Option<
         return;
     }
     let values = open_values(open, settings);
-    match choice {
-        Some(choice) => notice!(
+    notice_once(match choice {
+        Some(choice) => format!(
             "settings chosen by attacking {} artificial generalised items: {values}; \
              disclosure_lab.attack_settings() lists all candidates",
             choice.twins
         ),
-        None => notice!(
+        None => format!(
             "settings could not be chosen, because there are too few items without generalisation; defaults: {values}"
         ),
-    }
+    });
 }
 
 /// Returns the names and values of the settings that were open.
@@ -268,6 +276,11 @@ fn open_values(open: &OpenSettings, settings: &AttackSettings) -> String {
             .map(|unseen| format!("unseen {unseen}")),
     ];
     values.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the maximum number of items in a context, which was an int in SQL.
+fn context_number(settings: &AttackSettings) -> i32 {
+    i32::try_from(settings.distances.context).unwrap_or(i32::MAX)
 }
 
 fn combination_name(settings: &AttackSettings) -> &'static str {
@@ -421,7 +434,7 @@ fn candidates(mut args: Args) -> Result<Vec<Candidate>, Error> {
         .iter()
         .enumerate()
         .map(|(place, (settings, quality))| Candidate {
-            context: settings.distances.context as i32,
+            context: context_number(settings),
             combine: combination_name(settings).to_owned(),
             threshold_ratio: ratio_of(&settings.strategy),
             unseen: settings.distances.unseen,
@@ -500,13 +513,6 @@ table_row! {
     /// Quality of a method: how well it tells cover from original items.
     struct MethodQuality {
         method: String,
-        context: i32,
-        combine: String,
-        threshold_ratio: Option<f64>,
-        unseen: Option<f64>,
-        density_from: f64,
-        density_to: f64,
-        generalised: i64,
         eliminations: i64,
         correct: i64,
         cover: i64,
@@ -514,6 +520,13 @@ table_row! {
         recall_score: Option<f64>,
         f_score: Option<f64>,
         density: Option<f64>,
+        density_from: f64,
+        density_to: f64,
+        generalised: i64,
+        context: i32,
+        combine: String,
+        threshold_ratio: Option<f64>,
+        unseen: Option<f64>,
     }
 }
 
@@ -626,13 +639,6 @@ fn quality_row(settings: &AttackSettings, bin: &DensityBin) -> MethodQuality {
     let quality = &bin.quality;
     MethodQuality {
         method: method.map_or("", |(name, _)| name).to_owned(),
-        context: i32::try_from(distances.context).unwrap_or(i32::MAX),
-        combine: combination_name(settings).to_owned(),
-        threshold_ratio: ratio_of(strategy),
-        unseen: distances.unseen,
-        density_from: bin.from,
-        density_to: bin.to,
-        generalised: bin.generalised as i64,
         eliminations: quality.eliminations as i64,
         correct: quality.correct as i64,
         cover: quality.cover as i64,
@@ -640,6 +646,13 @@ fn quality_row(settings: &AttackSettings, bin: &DensityBin) -> MethodQuality {
         recall_score: quality.recall(),
         f_score: quality.f_score(),
         density: quality.density(),
+        density_from: bin.from,
+        density_to: bin.to,
+        generalised: bin.generalised as i64,
+        context: context_number(settings),
+        combine: combination_name(settings).to_owned(),
+        threshold_ratio: ratio_of(strategy),
+        unseen: distances.unseen,
     }
 }
 

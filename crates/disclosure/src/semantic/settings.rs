@@ -127,7 +127,7 @@ impl OpenSettings {
         self.strategy(self.thresholds()[0]).check()
     }
 
-    /// Returns whether there is anything to choose for this source of distances.
+    /// Returns whether there is anything to choose.
     pub fn has_choice(&self) -> bool {
         let is_open = self.context.is_none() || self.combination.is_none() || self.unseen.is_none();
         self.method != Method::Random && (is_open || self.thresholds().len() > 1)
