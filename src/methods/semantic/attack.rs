@@ -292,9 +292,8 @@ fn combination_name(settings: &AttackSettings) -> &'static str {
 /// Returns the multiple of the mean at which an attack ends; `None` if it ends otherwise.
 fn ratio_of(strategy: &Strategy) -> Option<f64> {
     match strategy.threshold {
-        _ if matches!(strategy.method, Method::Random | Method::Mda) => None,
-        Threshold::Mean(ratio) => Some(ratio),
-        Threshold::Absolute(_) => None,
+        Threshold::Mean(ratio) if strategy.method.has_threshold() => Some(ratio),
+        _ => None,
     }
 }
 

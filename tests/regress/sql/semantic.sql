@@ -225,7 +225,7 @@ SELECT * FROM disclosure_lab.attack_calibration('released', 'terms', 'corpus', '
 CREATE TABLE shuffled AS SELECT * FROM protected ORDER BY id * 7919 % 601 DESC;
 SELECT method, count(*) AS different FROM unnest('{random,rba}'::text[]) method,
   LATERAL (SELECT * FROM disclosure.semantic_attack('protected', 'terms', 'abstracts', 'terms', 'id', method, seed => 7) EXCEPT SELECT * FROM disclosure.semantic_attack('shuffled', 'terms', 'abstracts', 'terms', 'id', method, seed => 7)) d GROUP BY method;
-SELECT * FROM disclosure.attack_quality('papers', 'protected', 'terms', 'abstracts', 'terms', 'id') EXCEPT SELECT * FROM disclosure.attack_quality('papers', 'shuffled', 'terms', 'abstracts', 'terms', 'id');
+SELECT * FROM disclosure.attack_quality('papers', 'protected', 'terms', 'abstracts', 'terms', 'id', context => 2) EXCEPT SELECT * FROM disclosure.attack_quality('papers', 'shuffled', 'terms', 'abstracts', 'terms', 'id', context => 2);
 SELECT count(*) > 0 AS other_seed FROM (SELECT * FROM disclosure.semantic_attack('protected', 'terms', 'abstracts', 'terms', 'id', 'random', seed => 7) EXCEPT SELECT * FROM disclosure.semantic_attack('protected', 'terms', 'abstracts', 'terms', 'id', 'random', seed => 8)) d;
 
 -- Settings that are not given are chosen without the original: what semantic_attack does by default is what it does with
@@ -239,7 +239,7 @@ SELECT count(*) AS different FROM settings s, LATERAL (SELECT * FROM disclosure.
   EXCEPT SELECT * FROM disclosure.semantic_attack('protected', 'terms', 'abstracts', 'terms', 'id', context => s.context, combine => s.combine, threshold_ratio => s.threshold_ratio, scoring => jsonb_build_object('unseen', s.unseen))) d WHERE chosen;
 SELECT * FROM settings EXCEPT SELECT * FROM disclosure_lab.attack_settings('shuffled', 'terms', 'abstracts', 'terms', 'id');
 SELECT method, q.context = s.context AND q.combine = s.combine AND q.threshold_ratio IS NOT DISTINCT FROM s.threshold_ratio AND q.unseen = s.unseen AS as_chosen
-  FROM disclosure.attack_quality('papers', 'protected', 'terms', 'abstracts', 'terms', 'id', '{mda,tba,wba,gba,rba}') q, LATERAL disclosure_lab.attack_settings('protected', 'terms', 'abstracts', 'terms', 'id', q.method) s WHERE s.chosen;
+  FROM disclosure.attack_quality('papers', 'protected', 'terms', 'abstracts', 'terms', 'id', '{mda,tba,rba}') q, LATERAL disclosure_lab.attack_settings('protected', 'terms', 'abstracts', 'terms', 'id', q.method) s WHERE s.chosen;
 -- Only what is not given is chosen.
 SELECT count(*), count(DISTINCT unseen) FROM disclosure_lab.attack_settings('protected', 'terms', 'abstracts', 'terms', 'id', 'gba', context => 3, combine => 'nearest', threshold_ratio => 0.5);
 SELECT count(*), count(threshold_ratio) AS ratios FROM disclosure_lab.attack_settings('protected', 'terms', 'abstracts', 'terms', 'id', threshold => 0.1, scoring => '{"unseen": 0.2}');
@@ -250,9 +250,9 @@ CREATE TABLE word_vectors AS SELECT DISTINCT term, ARRAY[length(term), ascii(sub
 SELECT count(*), count(unseen) AS unseen FROM disclosure_lab.attack_settings('protected', 'terms', 'word_vectors', 'v', 'id');
 SELECT * FROM disclosure_lab.attack_settings('released', 'terms', 'corpus', 'body', 'visit_id');
 -- Several contexts: one row for each size; as one context, or each item as one of its own.
-SELECT count(*) AS different FROM disclosure.attack_quality('papers', 'protected', 'terms', 'abstracts', 'terms', 'id', '{gba,rba}', contexts => '{1,2,5}') q
-  LEFT JOIN LATERAL disclosure.attack_quality('papers', 'protected', 'terms', 'abstracts', 'terms', 'id', ARRAY[q.method], context => q.context) one ON one = q WHERE one IS NULL;
-SELECT method, context FROM disclosure.attack_quality('papers', 'protected', 'terms', 'abstracts', 'terms', 'id', '{rba,mda}', '{5,1,5}', combine => 'mean', threshold_ratio => 1);
+SELECT count(*) AS different FROM disclosure.attack_quality('papers', 'protected', 'terms', 'abstracts', 'terms', 'id', '{rba}', contexts => '{1,5}', threshold_ratio => 1) q
+  LEFT JOIN LATERAL disclosure.attack_quality('papers', 'protected', 'terms', 'abstracts', 'terms', 'id', ARRAY[q.method], context => q.context, threshold_ratio => 1) one ON one = q WHERE one IS NULL;
+SELECT method, context FROM disclosure.attack_quality('papers', 'protected', 'terms', 'abstracts', 'terms', 'id', '{rba,mda}', '{5,1,5}', combine => 'mean', threshold_ratio => 1, scoring => '{"unseen": 0.1}');
 SELECT count(*) FROM disclosure.attack_quality('papers', 'protected', 'terms', 'abstracts', 'terms', 'id', contexts => '{}');
 CREATE TABLE one_item AS SELECT generalised FROM disclosure.semantic_attack('protected', 'terms', 'abstracts', 'terms', 'id', 'mda', context => 3, combine => 'mean', calibration => 0, scoring => '{"unseen": 0.5}') ORDER BY cardinality(generalised), generalised LIMIT 1;
 SELECT bool_and(n.distances[j] = least) AS same, bool_and(n.distances[j] <= m.distances[j]) AS nearer, bool_or(n.distances[j] < m.distances[j]) AS not_always
@@ -261,9 +261,9 @@ SELECT bool_and(n.distances[j] = least) AS same, bool_and(n.distances[j] <= m.di
   LATERAL (SELECT min(disclosure.semantic_distance('abstracts', 'terms', c, generalised[j], '{"unseen": 0.5}')) AS least FROM unnest(n.context) c) l;
 -- By density: the bins make up the whole, and each generalised item is in its own.
 SELECT q.method, q.generalised = b.generalised AND q.eliminations = b.eliminations AND q.correct = b.correct AND q.cover = b.cover AS make_up, bins > 1 AS several, in_bin
-  FROM disclosure.attack_quality('papers', 'protected', 'terms', 'abstracts', 'terms', 'id', '{tba,rba}') q,
+  FROM disclosure.attack_quality('papers', 'protected', 'terms', 'abstracts', 'terms', 'id', '{tba,rba}', context => 2, combine => 'mean') q,
   LATERAL (SELECT count(*) AS bins, sum(generalised) AS generalised, sum(eliminations) AS eliminations, sum(correct) AS correct, sum(cover) AS cover, bool_and(density >= density_from AND density < density_to) AS in_bin
-             FROM disclosure.attack_quality('papers', 'protected', 'terms', 'abstracts', 'terms', 'id', ARRAY[q.method], density_bounds => '{0.1,0.2,0.3,0.4,0.5,0.6,0.7}')) b;
+             FROM disclosure.attack_quality('papers', 'protected', 'terms', 'abstracts', 'terms', 'id', ARRAY[q.method], context => 2, combine => 'mean', density_bounds => '{0.1,0.2,0.3,0.4,0.5,0.6,0.7}')) b;
 SELECT method, correct, density, density_from, density_to, generalised FROM disclosure.attack_quality('original', 'released', 'terms', 'corpus', 'body', 'visit_id', '{gba,rba}', density_bounds => '{0.375, 0.5}');
 SELECT count(*) FROM disclosure.attack_quality('original', 'original', 'terms', 'corpus', 'body', 'visit_id', density_bounds => '{0.5}');
 

@@ -28,7 +28,7 @@ pub struct Choice {
 const MAX_TWINS: usize = 200;
 
 /// Maximum number of cells of these twins together. The last twin may exceed it.
-const MAX_CELLS: usize = 20_000;
+const MAX_CELLS: usize = 10_000;
 
 /// Minimum numbers of cover and of original cells to choose by.
 const MIN_CELLS_OF_EACH: u64 = 50;

@@ -172,8 +172,8 @@ impl OpenSettings {
     pub(super) fn thresholds(&self) -> Vec<Threshold> {
         match self.threshold {
             Some(given) => vec![given],
-            None if matches!(self.method, Method::Random | Method::Mda) => vec![Threshold::Mean(RATIOS[0])],
-            None => RATIOS.map(Threshold::Mean).to_vec(),
+            None if self.method.has_threshold() => RATIOS.map(Threshold::Mean).to_vec(),
+            None => vec![Threshold::Mean(RATIOS[0])],
         }
     }
 
