@@ -295,7 +295,7 @@ CREATE FUNCTION disclosure.attack_quality(
     OUT density         float8,
     OUT density_from    float8,
     OUT density_to      float8,
-    OUT generalised     bigint,
+    OUT generalised_items bigint,
     OUT context         int,
     OUT combine         text,
     OUT threshold_ratio float8,

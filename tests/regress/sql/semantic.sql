@@ -260,11 +260,11 @@ SELECT bool_and(n.distances[j] = least) AS same, bool_and(n.distances[j] <= m.di
   JOIN LATERAL disclosure_lab.distance_table('protected', 'terms', 'abstracts', 'terms', generalised, 'id', context => 3) m USING (transaction), generate_subscripts(n.distances, 1) j,
   LATERAL (SELECT min(disclosure.semantic_distance('abstracts', 'terms', c, generalised[j], '{"unseen": 0.5}')) AS least FROM unnest(n.context) c) l;
 -- By density: the bins make up the whole, and each generalised item is in its own.
-SELECT q.method, q.generalised = b.generalised AND q.eliminations = b.eliminations AND q.correct = b.correct AND q.cover = b.cover AS make_up, bins > 1 AS several, in_bin
+SELECT q.method, q.generalised_items = b.generalised_items AND q.eliminations = b.eliminations AND q.correct = b.correct AND q.cover = b.cover AS make_up, bins > 1 AS several, in_bin
   FROM disclosure.attack_quality('papers', 'protected', 'terms', 'abstracts', 'terms', 'id', '{tba,rba}', context => 2, combine => 'mean') q,
-  LATERAL (SELECT count(*) AS bins, sum(generalised) AS generalised, sum(eliminations) AS eliminations, sum(correct) AS correct, sum(cover) AS cover, bool_and(density >= density_from AND density < density_to) AS in_bin
+  LATERAL (SELECT count(*) AS bins, sum(generalised_items) AS generalised_items, sum(eliminations) AS eliminations, sum(correct) AS correct, sum(cover) AS cover, bool_and(density >= density_from AND density < density_to) AS in_bin
              FROM disclosure.attack_quality('papers', 'protected', 'terms', 'abstracts', 'terms', 'id', ARRAY[q.method], context => 2, combine => 'mean', density_bounds => '{0.1,0.2,0.3,0.4,0.5,0.6,0.7}')) b;
-SELECT method, correct, density, density_from, density_to, generalised FROM disclosure.attack_quality('original', 'released', 'terms', 'corpus', 'body', 'visit_id', '{gba,rba}', density_bounds => '{0.375, 0.5}');
+SELECT method, correct, density, density_from, density_to, generalised_items FROM disclosure.attack_quality('original', 'released', 'terms', 'corpus', 'body', 'visit_id', '{gba,rba}', density_bounds => '{0.375, 0.5}');
 SELECT count(*) FROM disclosure.attack_quality('original', 'original', 'terms', 'corpus', 'body', 'visit_id', density_bounds => '{0.5}');
 
 -- Without a context there is no attack, and nobody shall think that all is well.

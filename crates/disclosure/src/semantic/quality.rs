@@ -84,7 +84,7 @@ pub struct DensityBin {
     /// Density at which the next bin begins; that of the last bin is 1, which belongs to it.
     pub to: f64,
     /// Number of generalised items.
-    pub generalised: u64,
+    pub generalised_items: u64,
     /// Quality of the attack on them.
     pub quality: Quality,
 }
@@ -103,10 +103,10 @@ pub fn density_bins(qualities: &[Quality], bounds: &[f64]) -> Vec<DensityBin> {
     let bins = by_bin.into_iter().enumerate().map(|(bin, qualities)| DensityBin {
         from: bin.checked_sub(1).map_or(0.0, |before| bounds[before]),
         to: bounds.get(bin).copied().unwrap_or(1.0),
-        generalised: qualities.len() as u64,
+        generalised_items: qualities.len() as u64,
         quality: qualities.into_iter().sum(),
     });
-    bins.filter(|bin| bin.generalised > 0 || bounds.is_empty())
+    bins.filter(|bin| bin.generalised_items > 0 || bounds.is_empty())
         .collect()
 }
 

@@ -40,6 +40,7 @@ pub fn unknown_constraints(
         let transactions: FxHashSet<u32> = transactions.copied().collect();
         let mut parts = FxHashSet::default();
         for &transaction in &transactions {
+            control.check()?;
             let may_contain = |item: &&u32| remaining[transaction as usize].binary_search(item).is_ok();
             parts.insert(items.iter().filter(may_contain).copied().collect::<Vec<u32>>());
         }

@@ -307,7 +307,7 @@ fn bounds_of_density_are_checked() {
     assert!(check_density_bounds(&[0.1, 0.9]).is_ok());
     let none = density_bins(&[], &[]);
     assert_eq!(
-        (none.len(), none[0].from, none[0].to, none[0].generalised),
+        (none.len(), none[0].from, none[0].to, none[0].generalised_items),
         (1, 0.0, 1.0, 0)
     );
     assert_eq!(density_bins(&[], &[0.5]), []);
@@ -375,14 +375,14 @@ proptest! {
             .map(|(original, cover, eliminations, correct)| Quality { cells: original + cover, cover, eliminations, correct })
             .collect();
         let bins = density_bins(&qualities, &bounds);
-        prop_assert_eq!(bins.iter().map(|bin| bin.generalised).sum::<u64>(), qualities.len() as u64);
+        prop_assert_eq!(bins.iter().map(|bin| bin.generalised_items).sum::<u64>(), qualities.len() as u64);
         for bin in bins {
             let is_in = |quality: &&Quality| {
                 let density = quality.density().unwrap();
                 density >= bin.from && (density < bin.to || bin.to == 1.0)
             };
             let of_bin: Vec<Quality> = qualities.iter().filter(is_in).copied().collect();
-            prop_assert_eq!(of_bin.len() as u64, bin.generalised);
+            prop_assert_eq!(of_bin.len() as u64, bin.generalised_items);
             prop_assert_eq!(of_bin.into_iter().sum::<Quality>(), bin.quality);
         }
     }
@@ -399,7 +399,7 @@ fn one_bin_is_the_whole_release() {
     };
     // Figure 3.6 has a density of 6/16.
     let bins = density_bins(&[quality(16, 10), quality(4, 1)], &[0.375, 0.5]);
-    let ends = bins.iter().map(|bin| (bin.from, bin.to, bin.generalised));
+    let ends = bins.iter().map(|bin| (bin.from, bin.to, bin.generalised_items));
     assert_eq!(ends.collect::<Vec<_>>(), [(0.375, 0.5, 1), (0.5, 1.0, 1)]);
     let whole = density_bins(&[quality(16, 10), quality(4, 1)], &[]);
     assert_eq!((whole.len(), whole[0].quality.density()), (1, Some(9.0 / 20.0)));
