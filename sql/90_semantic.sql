@@ -141,6 +141,7 @@ CREATE FUNCTION disclosure_lab.distance_table(
     generalised   text[],
     key           name DEFAULT NULL,
     context       int DEFAULT 2,
+    combine       text DEFAULT 'mean',
     scoring       jsonb DEFAULT NULL,
     OUT transaction text,
     OUT context     text[],
@@ -148,7 +149,7 @@ CREATE FUNCTION disclosure_lab.distance_table(
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000
   AS 'MODULE_PATHNAME', 'distance_table_wrapper';
-COMMENT ON FUNCTION disclosure_lab.distance_table(regclass, name, regclass, name, text[], name, int, jsonb) IS
+COMMENT ON FUNCTION disclosure_lab.distance_table(regclass, name, regclass, name, text[], name, int, text, jsonb) IS
   'returns the distances between the members of a generalised item, in the order given, and its context, for each transaction that contains it';
 
 CREATE FUNCTION disclosure_lab.eliminate(
@@ -189,9 +190,10 @@ CREATE FUNCTION disclosure.semantic_attack(
     corpus_column   name,
     key             name DEFAULT NULL,
     method          text DEFAULT 'rba',
-    context         int DEFAULT 2,
+    context         int DEFAULT NULL,
+    combine         text DEFAULT NULL,
     threshold       float8 DEFAULT NULL,
-    threshold_ratio float8 DEFAULT 1,
+    threshold_ratio float8 DEFAULT NULL,
     vulnerability   text DEFAULT 'gap',
     seed            bigint DEFAULT 1,
     calibration     int DEFAULT 200,
@@ -206,8 +208,39 @@ CREATE FUNCTION disclosure.semantic_attack(
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000
   AS 'MODULE_PATHNAME', 'semantic_attack_wrapper';
-COMMENT ON FUNCTION disclosure.semantic_attack(regclass, name, regclass, name, name, text, int, float8, float8, text, bigint, int, jsonb) IS
-  'attacks every generalised item: lists each member in each transaction, its distance from the context, whether it was eliminated as cover, at which step, and with what confidence';
+COMMENT ON FUNCTION disclosure.semantic_attack(regclass, name, regclass, name, name, text, int, text, float8, float8, text, bigint, int, jsonb) IS
+  'attacks every generalised item: lists each member in each transaction that has a context, its distance from the context, whether it was eliminated as cover, at which step, and with what confidence';
+
+CREATE FUNCTION disclosure_lab.attack_settings(
+    relation        regclass,
+    column_name     name,
+    corpus          regclass,
+    corpus_column   name,
+    key             name DEFAULT NULL,
+    method          text DEFAULT 'rba',
+    context         int DEFAULT NULL,
+    combine         text DEFAULT NULL,
+    threshold       float8 DEFAULT NULL,
+    threshold_ratio float8 DEFAULT NULL,
+    vulnerability   text DEFAULT 'gap',
+    seed            bigint DEFAULT 1,
+    scoring         jsonb DEFAULT NULL,
+    OUT context         int,
+    OUT combine         text,
+    OUT threshold_ratio float8,
+    OUT unseen          float8,
+    OUT eliminations    bigint,
+    OUT correct         bigint,
+    OUT cover           bigint,
+    OUT precision_score float8,
+    OUT recall_score    float8,
+    OUT f_score         float8,
+    OUT chosen          boolean
+  ) RETURNS SETOF record
+  LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 ROWS 120
+  AS 'MODULE_PATHNAME', 'attack_settings_wrapper';
+COMMENT ON FUNCTION disclosure_lab.attack_settings(regclass, name, regclass, name, name, text, int, text, float8, float8, text, bigint, jsonb) IS
+  'lists the settings from which semantic_attack chooses those that are NULL, how well each does against artificial generalised items, and which one is chosen';
 
 CREATE FUNCTION disclosure_lab.attack_calibration(
     relation        regclass,
@@ -217,9 +250,10 @@ CREATE FUNCTION disclosure_lab.attack_calibration(
     key             name DEFAULT NULL,
     original        regclass DEFAULT NULL,
     method          text DEFAULT 'rba',
-    context         int DEFAULT 2,
+    context         int DEFAULT NULL,
+    combine         text DEFAULT NULL,
     threshold       float8 DEFAULT NULL,
-    threshold_ratio float8 DEFAULT 1,
+    threshold_ratio float8 DEFAULT NULL,
     vulnerability   text DEFAULT 'gap',
     seed            bigint DEFAULT 1,
     calibration     int DEFAULT 200,
@@ -231,7 +265,7 @@ CREATE FUNCTION disclosure_lab.attack_calibration(
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 ROWS 10
   AS 'MODULE_PATHNAME', 'attack_calibration_wrapper';
-COMMENT ON FUNCTION disclosure_lab.attack_calibration(regclass, name, regclass, name, name, regclass, text, int, float8, float8, text, bigint, int, jsonb) IS
+COMMENT ON FUNCTION disclosure_lab.attack_calibration(regclass, name, regclass, name, name, regclass, text, int, text, float8, float8, text, bigint, int, jsonb) IS
   'compares the confidence of semantic_attack with the share of eliminations that are right, in ten bins: for artificial generalised items or, if the original is given, for the released ones';
 
 CREATE FUNCTION disclosure.attack_quality(
@@ -242,25 +276,35 @@ CREATE FUNCTION disclosure.attack_quality(
     corpus_column   name,
     key             name,
     methods         text[] DEFAULT ARRAY['random', 'mda', 'tba', 'wba', 'gba', 'rba'],
-    context         int DEFAULT 2,
+    contexts        int[] DEFAULT NULL,
+    context         int DEFAULT NULL,
+    combine         text DEFAULT NULL,
     threshold       float8 DEFAULT NULL,
-    threshold_ratio float8 DEFAULT 1,
+    threshold_ratio float8 DEFAULT NULL,
     vulnerability   text DEFAULT 'gap',
     seed            bigint DEFAULT 1,
+    density_bounds  float8[] DEFAULT NULL,
     scoring         jsonb DEFAULT NULL,
-    OUT method       text,
-    OUT eliminations bigint,
-    OUT correct      bigint,
-    OUT cover        bigint,
+    OUT method          text,
+    OUT eliminations    bigint,
+    OUT correct         bigint,
+    OUT cover           bigint,
     OUT precision_score float8,
-    OUT recall_score float8,
-    OUT f_score      float8,
-    OUT density      float8
+    OUT recall_score    float8,
+    OUT f_score         float8,
+    OUT density         float8,
+    OUT density_from    float8,
+    OUT density_to      float8,
+    OUT generalised_items bigint,
+    OUT context         int,
+    OUT combine         text,
+    OUT threshold_ratio float8,
+    OUT unseen          float8
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 ROWS 6
   AS 'MODULE_PATHNAME', 'attack_quality_wrapper';
-COMMENT ON FUNCTION disclosure.attack_quality(regclass, regclass, name, regclass, name, name, text[], int, float8, float8, text, bigint, jsonb) IS
-  'returns the precision, recall and F score of each attack method if the original is known, and the density, which is the share of original items';
+COMMENT ON FUNCTION disclosure.attack_quality(regclass, regclass, name, regclass, name, name, text[], int[], int, text, float8, float8, text, bigint, float8[], jsonb) IS
+  'returns the precision, recall and F score of each attack method if the original is known, for each context size and by density, which is the share of original items, if wanted';
 
 CREATE FUNCTION disclosure.broken_constraints(
     relation        regclass,
@@ -270,12 +314,14 @@ CREATE FUNCTION disclosure.broken_constraints(
     privacy         jsonb,
     k               int,
     method          text DEFAULT 'rba',
-    context         int DEFAULT 2,
+    context         int DEFAULT NULL,
+    combine         text DEFAULT NULL,
     threshold       float8 DEFAULT NULL,
-    threshold_ratio float8 DEFAULT 1,
+    threshold_ratio float8 DEFAULT NULL,
     vulnerability   text DEFAULT 'gap',
     seed            bigint DEFAULT 1,
     scoring         jsonb DEFAULT NULL,
+    OUT verdict            text,
     OUT privacy_constraint text[],
     OUT items              text[],
     OUT support            bigint,
@@ -284,5 +330,5 @@ CREATE FUNCTION disclosure.broken_constraints(
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000
   AS 'MODULE_PATHNAME', 'broken_constraints_wrapper';
-COMMENT ON FUNCTION disclosure.broken_constraints(regclass, name, regclass, name, jsonb, int, text, int, float8, float8, text, bigint, jsonb) IS
-  'lists the privacy constraints that do not hold after an attack: the part of each that the fewest transactions may still contain, and the number of exposed transactions';
+COMMENT ON FUNCTION disclosure.broken_constraints(regclass, name, regclass, name, jsonb, int, text, int, text, float8, float8, text, bigint, jsonb) IS
+  'lists the privacy constraints that do not hold after an attack (verdict unsafe), or of which the attack does not tell (unknown): the part of each that the fewest transactions may still contain, and the number of exposed transactions';

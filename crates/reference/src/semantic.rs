@@ -2,7 +2,8 @@
 //! and each elimination of chapter 4 computes everything anew.
 
 use disclosure::semantic::{
-    DistanceTable, Elimination, Eliminations, Method, Strategy, Threshold, Vulnerability,
+    AttackSettings, Combination, DistanceSettings, DistanceTable, Elimination, Eliminations, Method, Quality,
+    Scoring, Strategy, Target, Threshold, Twin, Vulnerability,
 };
 
 /// Returns the terms whose words are a window of the words of a text.
@@ -16,6 +17,83 @@ pub fn terms_in<W: PartialEq>(terms: &[Vec<W>], text: &[W]) -> Vec<u32> {
 pub fn count_both(documents: &[Vec<u32>], one: u32, other: u32) -> u64 {
     let has_both = |document: &&Vec<u32>| document.contains(&one) && document.contains(&other);
     documents.iter().filter(has_both).count() as u64
+}
+
+/// Returns the distances of the members of a target from its contexts (Ong 2015, formula 3.3, or the least
+/// distance). Distances that are unknown or infinite are left out, and so are negative ones if there are
+/// others.
+pub fn distance_table(target: &Target, scoring: &dyn Scoring, settings: &DistanceSettings) -> DistanceTable {
+    let assuming = settings.unseen.and_then(|unseen| scoring.with_unseen(unseen));
+    let scoring = assuming.as_deref().unwrap_or(scoring);
+    let mut cells = Vec::new();
+    for row in &target.rows {
+        for &member in &target.members {
+            let context = row.context.iter().take(settings.context);
+            let mut distances: Vec<f64> = context.flat_map(|&item| scoring.distance(item, member)).collect();
+            distances.retain(|distance| distance.is_finite());
+            if distances.iter().any(|&distance| distance >= 0.0) {
+                distances.retain(|&distance| distance >= 0.0);
+            }
+            cells.push(match settings.combination {
+                _ if distances.is_empty() => f64::NAN,
+                Combination::Mean => distances.iter().sum::<f64>() / distances.len() as f64,
+                Combination::Nearest => distances.into_iter().fold(f64::INFINITY, f64::min),
+            });
+        }
+    }
+    DistanceTable::new(target.members.len(), cells).unwrap()
+}
+
+/// Attacks each twin with these settings, and counts.
+pub fn quality_of_twins(twins: &[Twin], scoring: &dyn Scoring, settings: &AttackSettings) -> Quality {
+    let mut quality = Quality::default();
+    for twin in twins {
+        let table = distance_table(&twin.target, scoring, &settings.distances);
+        let found = attack(&table, &settings.strategy).found;
+        let is_original =
+            |cell: &Elimination| twin.is_original[cell.row as usize * table.columns() + cell.column as usize];
+        quality.cells += twin.is_original.len() as u64;
+        quality.cover += twin
+            .is_original
+            .iter()
+            .filter(|is_original| !**is_original)
+            .count() as u64;
+        quality.eliminations += found.cells.len() as u64;
+        quality.correct += found.cells.iter().filter(|cell| !is_original(cell)).count() as u64;
+    }
+    quality
+}
+
+/// Returns whether a constraint is broken: some part of it is in at least one transaction, but in fewer than
+/// `k` (Ong 2015, Definitions 13 and 15).
+pub fn is_broken(transactions: &[Vec<u32>], constraint: &[u32], k: usize) -> bool {
+    (1..1_u32 << constraint.len()).any(|part| {
+        let part: Vec<u32> = (0..constraint.len())
+            .filter(|place| part & 1 << place != 0)
+            .map(|place| constraint[place])
+            .collect();
+        let has_part = |items: &&Vec<u32>| part.iter().all(|item| items.contains(item));
+        (1..k).contains(&transactions.iter().filter(has_part).count())
+    })
+}
+
+/// Returns whether a constraint would be broken if some of the items that are not `judged` were eliminated
+/// from the `remaining` ones. Tries all choices of such items.
+pub fn might_break(remaining: &[Vec<u32>], judged: &[Vec<u32>], constraint: &[u32], k: usize) -> bool {
+    let mut unjudged = Vec::new();
+    for (transaction, items) in remaining.iter().enumerate() {
+        let is_unjudged = |item: &&u32| constraint.contains(item) && !judged[transaction].contains(item);
+        unjudged.extend(items.iter().filter(is_unjudged).map(|&item| (transaction, item)));
+    }
+    (0..1_u32 << unjudged.len()).any(|choice| {
+        let mut left = remaining.to_vec();
+        for (place, &(transaction, item)) in unjudged.iter().enumerate() {
+            if choice & 1 << place != 0 {
+                left[transaction].retain(|&other| other != item);
+            }
+        }
+        is_broken(&left, constraint, k)
+    })
 }
 
 type Cell = (usize, usize);

@@ -1,25 +1,27 @@
-//! Semantic attacks: `eliminate`, `elimination_steps`, `semantic_attack`, `attack_calibration`,
-//! `attack_quality`, `broken_constraints`.
+//! Semantic attacks: `eliminate`, `elimination_steps`, `semantic_attack`, `attack_settings`,
+//! `attack_calibration`, `attack_quality`, `broken_constraints`.
 //!
 //! `eliminate` and `elimination_steps` attack one distance table. The other functions read a release and a
-//! corpus, compute a distance table for every generalised item, and attack all of them. `attack_quality` also
-//! reads the original transactions to tell which eliminations are correct, and so does `attack_calibration`
-//! if they are given.
+//! corpus, compute a distance table for every generalised item, and attack all of them. Settings that the
+//! caller leaves out are chosen; `attack_settings` lists the candidates. `attack_quality` also reads the
+//! original transactions to tell which eliminations are correct, and so does `attack_calibration` if they are
+//! given.
 
-use crate::args::{Args, word};
+use crate::args::{Args, is_first_in_statement, word};
 use crate::error::Error;
 use crate::methods::attack::arrays::distances_of_array;
 use crate::methods::semantic::coat::{k_of, privacy_of, required};
 use crate::methods::semantic::corpus::{Knowledge, Source};
 use crate::methods::semantic::items::Items;
 use crate::methods::semantic::transactions::{Column, ItemSets, Lists, read_column, read_columns};
-use crate::methods::semantic::{CorpusArguments, column, context, read_knowledge};
+use crate::methods::semantic::{COMBINATIONS, CorpusArguments, column, context_of, read_knowledge};
 use crate::pg::array_out::Grid;
 use crate::pg::table::{Table, table_row};
 use crate::run;
+use crate::verdict::verdict_name;
 use disclosure::semantic::{
-    self, AttackResult, DistanceTable, Eliminations, Method, OriginalItems, ReleaseAttack,
-    ReleaseAttackSettings, Strategy, Threshold, Vulnerability,
+    self, AttackResult, AttackSettings, Choice, DensityBin, DistanceTable, Eliminations, Method,
+    OpenSettings, OriginalItems, ReleaseAttack, ReleaseAttackSettings, Strategy, Threshold, Vulnerability,
 };
 use pgrx::Array;
 use pgrx::prelude::*;
@@ -47,13 +49,11 @@ fn method(args: &mut Args) -> Result<Method, Error> {
 fn strategy(args: &mut Args, method: Method) -> Result<Strategy, Error> {
     let threshold: Option<f64> = args.optional("threshold");
     let ratio: f64 = args.required("threshold_ratio")?;
-    if threshold.is_some() && ratio != 1.0 {
-        return Err(Error::argument(
-            "threshold_ratio",
-            "must not be given together with threshold",
-            "Leave one of them out.",
-        ));
-    }
+    refuse_both(
+        "threshold",
+        "threshold_ratio",
+        threshold.is_some() && ratio != 1.0,
+    )?;
     let strategy = Strategy {
         method,
         threshold: threshold.map_or(Threshold::Mean(ratio), Threshold::Absolute),
@@ -62,6 +62,18 @@ fn strategy(args: &mut Args, method: Method) -> Result<Strategy, Error> {
     };
     strategy.check()?;
     Ok(strategy)
+}
+
+/// Returns an error if two arguments are given that exclude each other.
+fn refuse_both(one: &str, other: &'static str, are_given: bool) -> Result<(), Error> {
+    match are_given {
+        false => Ok(()),
+        true => Err(Error::argument(
+            other,
+            format!("must not be given together with {one}"),
+            "Leave one of them out.",
+        )),
+    }
 }
 
 /// Number of cells up to which a table is attacked without a worker thread, because a query may have very
@@ -174,12 +186,30 @@ impl Release {
         Ok((Self::new(items, released, source, settings)?, truth))
     }
 
-    /// Attacks all targets and twins. Sends a NOTICE if confidence was requested but could not be learnt.
-    fn attack(&self, strategy: &Strategy) -> Result<AttackResult, Error> {
+    /// Chooses the settings that are open. Returns the defaults without a choice if there is too little to
+    /// choose by.
+    fn choose(&self, open: &OpenSettings) -> Result<(AttackSettings, Option<Choice>), Error> {
+        let (study, scoring) = (&self.study, self.knowledge.scoring());
+        let choice = run::long("choosing settings", |control| {
+            study.choose(open, scoring, control)
+        })?;
+        let settings = choice
+            .as_ref()
+            .map_or_else(|| open.with_defaults(scoring), Choice::settings);
+        Ok((settings, choice))
+    }
+
+    /// Chooses settings and attacks all targets and twins. Sends a NOTICE about the settings that were chosen,
+    /// about transactions that cannot be attacked, and if confidence was requested but could not be learnt.
+    fn attack(&self, open: &OpenSettings) -> Result<AttackResult, Error> {
+        let (settings, choice) = self.choose(open)?;
         let (study, scoring) = (&self.study, self.knowledge.scoring());
         let attacked = run::long("eliminating items", |control| {
-            study.attack(scoring, strategy, control)
+            study.attack(scoring, &settings, control)
         })?;
+        if self.report_unattacked(settings.distances.context)? {
+            report_choice(open, &settings, choice.as_ref());
+        }
         if study.lacks_confidence(&attacked) {
             notice!(
                 "confidence could not be estimated: too few items without generalisation, or too few eliminations"
@@ -187,32 +217,119 @@ impl Release {
         }
         Ok(attacked)
     }
-}
 
-/// The arguments `context`, `threshold`, `threshold_ratio`, `vulnerability` and `seed`, which follow the
-/// method.
-struct Options {
-    strategy: Strategy,
-    settings: ReleaseAttackSettings,
-}
-
-impl Options {
-    fn read(args: &mut Args, method: Method) -> Result<Self, Error> {
-        let context = context(args)?;
-        let strategy = strategy(args, method)?;
-        let settings = ReleaseAttackSettings {
-            context,
-            calibration: 0,
-            seed: strategy.seed,
-        };
-        settings.check()?;
-        Ok(Options { strategy, settings })
+    /// Sends a NOTICE if transactions have generalised items that cannot be attacked. Returns whether others
+    /// can be.
+    fn report_unattacked(&self, context: usize) -> Result<bool, Error> {
+        let (study, scoring) = (&self.study, self.knowledge.scoring());
+        let (all, unattacked) = run::long("looking for contexts", |control| {
+            study.unattacked(scoring, context, control)
+        })?;
+        if unattacked > 0 {
+            notice_once(format!(
+                "{unattacked} of {all} transactions with generalised items cannot be attacked, because they have no \
+                 context or the corpus does not contain it"
+            ));
+        }
+        Ok(unattacked < all)
     }
+}
 
-    /// Reads the argument `calibration` as well, which comes next.
-    fn calibrated(mut self, args: &mut Args) -> Result<Self, Error> {
-        self.settings.calibration = args.number("calibration", 0)?;
-        Ok(self)
+/// Sends a NOTICE, unless it was already sent for the same statement of the client, which may call a function
+/// for each of many rows.
+fn notice_once(text: String) {
+    if is_first_in_statement(text.clone()) {
+        notice!("{text}");
+    }
+}
+
+/// Sends a NOTICE about the settings that were open, if there was anything to choose.
+fn report_choice(open: &OpenSettings, settings: &AttackSettings, choice: Option<&Choice>) {
+    if !open.has_choice() {
+        return;
+    }
+    let values = open_values(open, settings);
+    notice_once(match choice {
+        Some(choice) => format!(
+            "settings chosen by attacking {} artificial generalised items: {values}; \
+             disclosure_lab.attack_settings() lists all candidates",
+            choice.twins
+        ),
+        None => format!(
+            "settings could not be chosen, because there are too few items without generalisation; defaults: {values}"
+        ),
+    });
+}
+
+/// Returns the names and values of the settings that were open.
+fn open_values(open: &OpenSettings, settings: &AttackSettings) -> String {
+    let AttackSettings { distances, strategy } = settings;
+    let values = [
+        (open.context.is_none()).then(|| format!("context {}", distances.context)),
+        (open.combination.is_none()).then(|| format!("combine {}", combination_name(settings))),
+        ratio_of(strategy)
+            .filter(|_| open.threshold.is_none())
+            .map(|ratio| format!("threshold_ratio {ratio}")),
+        distances
+            .unseen
+            .filter(|_| open.unseen.is_none())
+            .map(|unseen| format!("unseen {unseen}")),
+    ];
+    values.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the maximum number of items in a context, which was an int in SQL.
+fn context_number(settings: &AttackSettings) -> i32 {
+    i32::try_from(settings.distances.context).unwrap_or(i32::MAX)
+}
+
+fn combination_name(settings: &AttackSettings) -> &'static str {
+    let combination = settings.distances.combination;
+    let name = COMBINATIONS.iter().find(|(_, meaning)| *meaning == combination);
+    name.map_or("", |(name, _)| name)
+}
+
+/// Returns the multiple of the mean at which an attack ends; `None` if it ends otherwise.
+fn ratio_of(strategy: &Strategy) -> Option<f64> {
+    match strategy.threshold {
+        Threshold::Mean(ratio) if strategy.method.has_threshold() => Some(ratio),
+        _ => None,
+    }
+}
+
+/// Reads the arguments `context`, `combine`, `threshold`, `threshold_ratio`, `vulnerability` and `seed`, which
+/// follow the method. Settings that are NULL are open.
+fn open_settings(args: &mut Args, method: Method) -> Result<OpenSettings, Error> {
+    let context: Option<i32> = args.optional("context");
+    let combination: Option<&str> = args.optional("combine");
+    let combination = combination.map(|name| word("combine", Some(name), &COMBINATIONS));
+    let threshold: Option<f64> = args.optional("threshold");
+    let ratio: Option<f64> = args.optional("threshold_ratio");
+    refuse_both(
+        "threshold",
+        "threshold_ratio",
+        threshold.is_some() && ratio.is_some(),
+    )?;
+    let open = OpenSettings {
+        context: context.map(context_of),
+        combination: combination.transpose()?,
+        unseen: None,
+        threshold: threshold.map(Threshold::Absolute).or(ratio.map(Threshold::Mean)),
+        method,
+        vulnerability: word("vulnerability", args.optional("vulnerability"), &VULNERABILITIES)?,
+        seed: args.seed()?,
+    };
+    open.check()?;
+    Ok(open)
+}
+
+/// Returns the settings of an attack on a release, which depend on those that are open.
+fn release_settings(open: &OpenSettings, calibration: usize) -> ReleaseAttackSettings {
+    ReleaseAttackSettings {
+        max_context: open.max_context(),
+        calibration,
+        has_choice: open.has_choice(),
+        seed: open.seed,
     }
 }
 
@@ -230,8 +347,8 @@ table_row! {
 }
 
 /// semantic_attack(relation regclass, column_name name, corpus regclass, corpus_column name, key name,
-/// method text, context int, threshold float8, threshold_ratio float8, vulnerability text, seed bigint,
-/// calibration int, scoring jsonb)
+/// method text, context int, combine text, threshold float8, threshold_ratio float8, vulnerability text,
+/// seed bigint, calibration int, scoring jsonb)
 #[pg_extern(sql = false)]
 fn semantic_attack(args: Args) -> Table<AttackedItem> {
     Table::new(attacked_items(args))
@@ -242,11 +359,13 @@ fn attacked_items(mut args: Args) -> Result<impl Iterator<Item = AttackedItem>, 
     let corpus = CorpusArguments::read(&mut args);
     let column = column.with_key(args.name("key").as_deref())?;
     let method = method(&mut args)?;
-    let options = Options::read(&mut args, method)?.calibrated(&mut args)?;
+    let mut open = open_settings(&mut args, method)?;
+    let calibration = args.number("calibration", 0)?;
     let source = corpus.source(&mut args)?.finite()?;
     args.end()?;
-    let release = Release::read(&column, &source, &options.settings)?;
-    let attacked = release.attack(&options.strategy)?;
+    open.unseen = source.unseen();
+    let release = Release::read(&column, &source, &release_settings(&open, calibration))?;
+    let attacked = release.attack(&open)?;
     // One target at a time, because each row repeats the generalised item.
     let targets = 0..release.study.targets().len();
     Ok(targets.flat_map(move |target| items_of_target(&release, &attacked, target)))
@@ -268,13 +387,75 @@ fn items_of_target(release: &Release, attacked: &AttackResult, target: usize) ->
 }
 
 table_row! {
+    /// Settings of an attack, and how well they do against twins.
+    struct Candidate {
+        context: i32,
+        combine: String,
+        threshold_ratio: Option<f64>,
+        unseen: Option<f64>,
+        eliminations: i64,
+        correct: i64,
+        cover: i64,
+        precision_score: Option<f64>,
+        recall_score: Option<f64>,
+        f_score: Option<f64>,
+        chosen: bool,
+    }
+}
+
+/// attack_settings(relation regclass, column_name name, corpus regclass, corpus_column name, key name,
+/// method text, context int, combine text, threshold float8, threshold_ratio float8, vulnerability text,
+/// seed bigint, scoring jsonb)
+#[pg_extern(sql = false)]
+fn attack_settings(args: Args) -> Table<Candidate> {
+    Table::new(candidates(args))
+}
+
+fn candidates(mut args: Args) -> Result<Vec<Candidate>, Error> {
+    let column = column(&mut args)?;
+    let corpus = CorpusArguments::read(&mut args);
+    let column = column.with_key(args.name("key").as_deref())?;
+    let method = method(&mut args)?;
+    let mut open = open_settings(&mut args, method)?;
+    let source = corpus.source(&mut args)?.finite()?;
+    args.end()?;
+    open.unseen = source.unseen();
+    let release = Release::read(&column, &source, &release_settings(&open, 0))?;
+    let (settings, choice) = release.choose(&open)?;
+    let Some(choice) = choice else {
+        if release.report_unattacked(settings.distances.context)? {
+            report_choice(&open, &settings, None);
+        }
+        return Ok(Vec::new());
+    };
+    let rows = choice
+        .candidates
+        .iter()
+        .enumerate()
+        .map(|(place, (settings, quality))| Candidate {
+            context: context_number(settings),
+            combine: combination_name(settings).to_owned(),
+            threshold_ratio: ratio_of(&settings.strategy),
+            unseen: settings.distances.unseen,
+            eliminations: quality.eliminations as i64,
+            correct: quality.correct as i64,
+            cover: quality.cover as i64,
+            precision_score: quality.precision(),
+            recall_score: quality.recall(),
+            f_score: quality.f_score(),
+            chosen: place == choice.chosen,
+        });
+    Ok(rows.collect())
+}
+
+table_row! {
     /// Eliminations of about the same confidence.
     struct ReliabilityBin { bin: i32, eliminations: i64, predicted: f64, observed: f64 }
 }
 
 /// attack_calibration(relation regclass, column_name name, corpus regclass, corpus_column name, key name,
-/// original regclass, method text, context int, threshold float8, threshold_ratio float8, vulnerability text,
-/// seed bigint, calibration int, scoring jsonb)
+/// original regclass, method text, context int, combine text, threshold float8, threshold_ratio float8,
+/// vulnerability text, seed bigint, calibration int, scoring jsonb)
 #[pg_extern(sql = false)]
 fn attack_calibration(args: Args) -> Table<ReliabilityBin> {
     Table::new(reliability(args))
@@ -290,9 +471,12 @@ fn reliability(mut args: Args) -> Result<impl Iterator<Item = ReliabilityBin>, E
     let original = original.map(|original| open_original(Some(original), column_name, key));
     let original = original.transpose()?;
     let method = method(&mut args)?;
-    let Options { strategy, settings } = Options::read(&mut args, method)?.calibrated(&mut args)?;
+    let mut open = open_settings(&mut args, method)?;
+    let calibration = args.number("calibration", 0)?;
     let source = corpus.source(&mut args)?.finite()?;
     args.end()?;
+    open.unseen = source.unseen();
+    let settings = release_settings(&open, calibration);
     let (release, truth) = match original {
         None => (Release::read(&column, &source, &settings)?, None),
         Some(original) => {
@@ -300,7 +484,7 @@ fn reliability(mut args: Args) -> Result<impl Iterator<Item = ReliabilityBin>, E
             (release, Some(truth))
         }
     };
-    let attacked = release.attack(&strategy)?;
+    let attacked = release.attack(&open)?;
     let bins = release.study.reliability_bins(&attacked, truth.as_ref());
     Ok((1..).zip(bins).map(|(number, bin)| ReliabilityBin {
         bin: number,
@@ -335,18 +519,26 @@ table_row! {
         recall_score: Option<f64>,
         f_score: Option<f64>,
         density: Option<f64>,
+        density_from: f64,
+        density_to: f64,
+        generalised_items: i64,
+        context: i32,
+        combine: String,
+        threshold_ratio: Option<f64>,
+        unseen: Option<f64>,
     }
 }
 
 /// attack_quality(original regclass, released regclass, column_name name, corpus regclass,
-/// corpus_column name, key name, methods text[], context int, threshold float8, threshold_ratio float8,
-/// vulnerability text, seed bigint, scoring jsonb)
+/// corpus_column name, key name, methods text[], contexts int[], context int, combine text,
+/// threshold float8, threshold_ratio float8, vulnerability text, seed bigint, density_bounds float8[],
+/// scoring jsonb)
 #[pg_extern(sql = false)]
 fn attack_quality(args: Args) -> Table<MethodQuality> {
     Table::new(qualities(args))
 }
 
-fn qualities(mut args: Args) -> Result<impl Iterator<Item = MethodQuality>, Error> {
+fn qualities(mut args: Args) -> Result<Vec<MethodQuality>, Error> {
     let (original, released) = (args.optional("original"), args.optional("released"));
     let column_name = args.name("column_name");
     let corpus = CorpusArguments::read(&mut args);
@@ -354,24 +546,98 @@ fn qualities(mut args: Args) -> Result<impl Iterator<Item = MethodQuality>, Erro
     let column = Column::open("released", released, column_name.as_deref())?.with_key(key.as_deref())?;
     let original = open_original(original, column_name, key)?;
     let methods: Array<'_, &str> = args.required("methods")?;
-    let methods = methods.iter().map(|method| {
-        let meaning = word("methods", method, &METHODS)?;
-        Ok((method.unwrap_or_default().to_owned(), meaning))
-    });
-    let methods: Vec<(String, Method)> = methods.collect::<Result<_, Error>>()?;
-    let Options { strategy, settings } = Options::read(&mut args, Method::Rba)?;
+    let methods = methods.iter().map(|method| word("methods", method, &METHODS));
+    let methods: Vec<Method> = methods.collect::<Result<_, Error>>()?;
+    let contexts: Option<Array<'_, i32>> = args.optional("contexts");
+    let mut open = open_settings(&mut args, Method::Rba)?;
+    refuse_both(
+        "contexts",
+        "context",
+        contexts.is_some() && open.context.is_some(),
+    )?;
+    let contexts = contexts.map_or(Ok(vec![open.context]), contexts_of)?;
+    let bounds: Option<Vec<f64>> = args.optional("density_bounds").map(bounds_of).transpose()?;
+    let bounds = bounds.unwrap_or_default();
+    semantic::check_density_bounds(&bounds)?;
     let source = corpus.source(&mut args)?.finite()?;
     args.end()?;
+    open.unseen = source.unseen();
+    let attacks = methods
+        .iter()
+        .flat_map(|&method| contexts.iter().map(move |&context| (method, context)));
+    let attacks: Vec<OpenSettings> = attacks
+        .map(|(method, context)| OpenSettings {
+            method,
+            context,
+            ..open
+        })
+        .collect();
+    let settings = ReleaseAttackSettings {
+        max_context: attacks.iter().map(OpenSettings::max_context).fold(1, usize::max),
+        has_choice: attacks.iter().any(OpenSettings::has_choice),
+        ..release_settings(&open, 0)
+    };
     let (release, truth) = Release::read_with(&original, &column, &source, &settings)?;
-    let strategies = methods.iter().map(|&(_, method)| Strategy { method, ..strategy });
-    let strategies: Vec<Strategy> = strategies.collect();
+    let settings = release.choose_all(&attacks)?;
     let (study, scoring) = (&release.study, release.knowledge.scoring());
-    let qualities = run::long("eliminating items", |control| {
-        study.quality(scoring, &strategies, &truth, control)
+    let bins = run::long("eliminating items", |control| {
+        study.quality(scoring, &settings, &truth, &bounds, control)
     })?;
-    let rows = methods.into_iter().zip(qualities);
-    Ok(rows.map(|((method, _), quality)| MethodQuality {
-        method,
+    let rows = settings.iter().zip(bins);
+    let rows = rows.flat_map(|(settings, bins)| bins.into_iter().map(|bin| quality_row(settings, &bin)));
+    Ok(rows.collect())
+}
+
+/// Reads the argument `contexts`.
+fn contexts_of(sizes: Array<'_, i32>) -> Result<Vec<Option<usize>>, Error> {
+    let sizes = sizes.iter().map(|size| match size {
+        Some(size) if size >= 1 => Ok(Some(size as usize)),
+        _ => Err(Error::argument(
+            "contexts",
+            "must be numbers of at least 1",
+            "Give the sizes of contexts to compare, such as '{1,2,5}'.",
+        )),
+    });
+    sizes.collect()
+}
+
+/// Reads the argument `density_bounds`.
+fn bounds_of(bounds: Array<'_, f64>) -> Result<Vec<f64>, Error> {
+    let bounds: Option<Vec<f64>> = bounds.iter().collect();
+    bounds.ok_or(Error::argument(
+        "density_bounds",
+        "must not contain NULL",
+        "Give densities that divide generalised items into groups, such as '{0.2,0.4,0.6}'.",
+    ))
+}
+
+impl Release {
+    /// Chooses the settings of several attacks. Sends a NOTICE if transactions cannot be attacked, or if
+    /// settings could not be chosen; those that were chosen are in the result.
+    fn choose_all(&self, attacks: &[OpenSettings]) -> Result<Vec<AttackSettings>, Error> {
+        let (mut all, mut without) = (Vec::with_capacity(attacks.len()), None);
+        for open in attacks {
+            let (settings, choice) = self.choose(open)?;
+            if choice.is_none() && open.has_choice() {
+                without = Some((open, settings));
+            }
+            all.push(settings);
+        }
+        let contexts = all.iter().map(|settings| settings.distances.context);
+        let is_any_attacked = self.report_unattacked(contexts.fold(1, usize::max))?;
+        if let Some((open, settings)) = without.filter(|_| is_any_attacked) {
+            report_choice(open, &settings, None);
+        }
+        Ok(all)
+    }
+}
+
+fn quality_row(settings: &AttackSettings, bin: &DensityBin) -> MethodQuality {
+    let AttackSettings { distances, strategy } = settings;
+    let method = METHODS.iter().find(|(_, method)| *method == strategy.method);
+    let quality = &bin.quality;
+    MethodQuality {
+        method: method.map_or("", |(name, _)| name).to_owned(),
         eliminations: quality.eliminations as i64,
         correct: quality.correct as i64,
         cover: quality.cover as i64,
@@ -379,12 +645,20 @@ fn qualities(mut args: Args) -> Result<impl Iterator<Item = MethodQuality>, Erro
         recall_score: quality.recall(),
         f_score: quality.f_score(),
         density: quality.density(),
-    }))
+        density_from: bin.from,
+        density_to: bin.to,
+        generalised_items: bin.generalised_items as i64,
+        context: context_number(settings),
+        combine: combination_name(settings).to_owned(),
+        threshold_ratio: ratio_of(strategy),
+        unseen: distances.unseen,
+    }
 }
 
 table_row! {
-    /// A privacy constraint that does not hold after the attack.
+    /// A privacy constraint that does not hold, or might not hold, after the attack.
     struct BrokenConstraint {
+        verdict: &'static str,
         privacy_constraint: Vec<String>,
         items: Vec<String>,
         support: i64,
@@ -394,7 +668,7 @@ table_row! {
 }
 
 /// broken_constraints(relation regclass, column_name name, corpus regclass, corpus_column name,
-/// privacy jsonb, k int, method text, context int, threshold float8, threshold_ratio float8,
+/// privacy jsonb, k int, method text, context int, combine text, threshold float8, threshold_ratio float8,
 /// vulnerability text, seed bigint, scoring jsonb)
 #[pg_extern(sql = false)]
 fn broken_constraints(args: Args) -> Table<BrokenConstraint> {
@@ -408,23 +682,28 @@ fn constraints_after_attack(mut args: Args) -> Result<Vec<BrokenConstraint>, Err
     let k = k_of(args.optional("k"));
     semantic::check_k(k)?;
     let method = method(&mut args)?;
-    let Options { strategy, settings } = Options::read(&mut args, method)?;
+    let mut open = open_settings(&mut args, method)?;
     let source = corpus.source(&mut args)?.finite()?;
     args.end()?;
     let privacy = required(privacy)?;
-    let mut release = Release::read(&column, &source, &settings)?;
+    open.unseen = source.unseen();
+    let mut release = Release::read(&column, &source, &release_settings(&open, 0))?;
     let privacy = privacy_of(&privacy, &mut release.items)?;
-    let attacked = release.attack(&strategy)?;
+    let attacked = release.attack(&open)?;
     let (study, transactions) = (&release.study, &release.lists.transactions);
     let broken = run::long("counting remaining items", |control| {
         study.broken_constraints(transactions, &attacked, &privacy, k, control)
     })?;
-    let rows = broken.into_iter().map(|(broken, held_before)| BrokenConstraint {
-        privacy_constraint: release.items.texts_of(&privacy[broken.constraint]),
-        items: release.items.texts_of(&broken.itemset),
-        support: broken.support as i64,
-        transactions: broken.transactions as i64,
-        held_before,
+    let rows = broken.into_iter().map(|after| {
+        let constraint = after.constraint;
+        BrokenConstraint {
+            verdict: verdict_name(after.is_broken.then_some(false)),
+            privacy_constraint: release.items.texts_of(&privacy[constraint.constraint]),
+            items: release.items.texts_of(&constraint.itemset),
+            support: constraint.support as i64,
+            transactions: constraint.transactions as i64,
+            held_before: after.held_before,
+        }
     });
     Ok(rows.collect())
 }

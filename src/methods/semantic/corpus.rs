@@ -104,11 +104,6 @@ impl Knowledge {
     }
 }
 
-/// Number of documents that two terms are assumed to share if they are never together and distances have to
-/// be finite. It is less than 1, the number of documents that they would share if they were seen together
-/// once.
-const UNSEEN: f64 = 0.5;
-
 impl Source {
     /// Checks the arguments and opens the corpus.
     pub fn new(
@@ -158,20 +153,15 @@ impl Source {
         Ok(self)
     }
 
-    /// Reads what the corpus knows about terms and these pairs of them, with finite distances. The source
-    /// must have passed [`finite`](Self::finite).
-    pub fn read_finite(&self, terms: &[String], pairs: &[(u32, u32)]) -> Result<Knowledge, Error> {
-        let unseen = self.settings.unseen.unwrap_or(UNSEEN);
-        self.read(terms, PairSelection::Pairs(pairs), unseen)
+    /// Returns the number of documents that two terms are assumed to share if they are never together, if the
+    /// caller gave it.
+    pub fn unseen(&self) -> Option<f64> {
+        self.settings.unseen
     }
 
     /// Reads what the corpus knows about terms and pairs of them. Terms that are never together are
     /// infinitely far apart, unless the caller gave `unseen`.
-    pub fn read_as_defined(&self, terms: &[String], wanted: PairSelection) -> Result<Knowledge, Error> {
-        self.read(terms, wanted, self.settings.unseen.unwrap_or(0.0))
-    }
-
-    fn read(&self, terms: &[String], wanted: PairSelection, unseen: f64) -> Result<Knowledge, Error> {
+    pub fn read(&self, terms: &[String], wanted: PairSelection) -> Result<Knowledge, Error> {
         let counts = match self.kind {
             Kind::Vectors => return Ok(Knowledge::Vectors(self.read_vectors(terms)?)),
             Kind::Counts => self.read_counts(terms)?,
@@ -182,6 +172,7 @@ impl Source {
                 })?
             }
         };
+        let unseen = self.settings.unseen.unwrap_or(0.0);
         Ok(Knowledge::Counts(counts.with_unseen(unseen)?))
     }
 

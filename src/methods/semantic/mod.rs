@@ -12,14 +12,14 @@ mod corpus;
 mod items;
 mod transactions;
 
-use crate::args::{Args, warn_once};
+use crate::args::{Args, warn_once, word};
 use crate::error::Error;
 use crate::methods::semantic::corpus::{Knowledge, Source};
 use crate::methods::semantic::items::Items;
 use crate::methods::semantic::transactions::{Column, read_column};
 use crate::pg::table::{Table, table_row};
 use crate::run;
-use disclosure::semantic::{Corpus, PairSelection, ReleaseAttackSettings, Target};
+use disclosure::semantic::{Combination, Cooccurrence, Corpus, DistanceSettings, PairSelection, Target};
 use pgrx::Array;
 use pgrx::prelude::*;
 
@@ -37,7 +37,7 @@ fn distance(mut args: Args) -> Result<Option<f64>, Error> {
     let Some((one, other)) = one.zip(other) else {
         return Ok(None);
     };
-    let knowledge = source.read_as_defined(&[one, other], PairSelection::Pairs(&[(0, 1)]))?;
+    let knowledge = source.read(&[one, other], PairSelection::Pairs(&[(0, 1)]))?;
     Ok(knowledge.scoring().distance(0, 1))
 }
 
@@ -69,7 +69,7 @@ fn distances(mut args: Args) -> Result<Option<Vec<Option<f64>>>, Error> {
     };
     let pairs = || pairs.iter().map(|&[one, other]| one.zip(other));
     let wanted: Vec<(u32, u32)> = pairs().flatten().collect();
-    let knowledge = source.read_as_defined(items.texts(), PairSelection::Pairs(&wanted))?;
+    let knowledge = source.read(items.texts(), PairSelection::Pairs(&wanted))?;
     let distance =
         |pair: Option<(u32, u32)>| pair.and_then(|(one, other)| knowledge.scoring().distance(one, other));
     Ok(Some(pairs().map(distance).collect()))
@@ -133,7 +133,7 @@ fn counts(mut args: Args) -> Result<impl Iterator<Item = Count>, Error> {
             Corpus::MAX_TERMS_FOR_ALL_PAIRS
         )));
     }
-    let Knowledge::Counts(counts) = source.read_as_defined(items.texts(), PairSelection::All)? else {
+    let Knowledge::Counts(counts) = source.read(items.texts(), PairSelection::All)? else {
         return Err(Error::argument(
             "corpus_column",
             "must not be a column of vectors",
@@ -178,7 +178,7 @@ fn known_terms(mut args: Args) -> Result<Vec<KnownTerm>, Error> {
     let source = CorpusArguments::read(&mut args).source(&mut args)?;
     args.end()?;
     let (items, _) = read_column(&column)?;
-    let knowledge = source.read_as_defined(items.texts(), PairSelection::Pairs(&[]))?;
+    let knowledge = source.read(items.texts(), PairSelection::Pairs(&[]))?;
     let row = |term: u32| KnownTerm {
         term: items.text(term),
         is_known: knowledge.scoring().is_known(term),
@@ -193,11 +193,13 @@ fn column(args: &mut Args) -> Result<Column, Error> {
     Column::open("relation", relation, column_name.as_deref())
 }
 
-/// Reads the argument `context`. A negative number becomes 0, which is refused.
-fn context(args: &mut Args) -> Result<usize, Error> {
-    let context: i32 = args.required("context")?;
-    Ok(context.max(0) as usize)
+/// Returns the size of a context. A negative number becomes 0, which the algorithm crate refuses.
+fn context_of(given: i32) -> usize {
+    given.max(0) as usize
 }
+
+const COMBINATIONS: [(&str, Combination); 2] =
+    [("mean", Combination::Mean), ("nearest", Combination::Nearest)];
 
 table_row! {
     /// Distances of the members of a generalised item from one of its contexts.
@@ -205,7 +207,7 @@ table_row! {
 }
 
 /// distance_table(relation regclass, column_name name, corpus regclass, corpus_column name,
-/// generalised text[], key name, context int, scoring jsonb)
+/// generalised text[], key name, context int, combine text, scoring jsonb)
 #[pg_extern(sql = false)]
 fn distance_table(args: Args) -> Table<Distances> {
     Table::new(distances_of_item(args))
@@ -223,12 +225,15 @@ fn distances_of_item(mut args: Args) -> Result<Vec<Distances>, Error> {
     let corpus = CorpusArguments::read(&mut args);
     let generalised: Option<Array<'_, &str>> = args.optional("generalised");
     let column = column.with_key(args.name("key").as_deref())?;
-    let settings = ReleaseAttackSettings {
-        context: context(&mut args)?,
-        ..ReleaseAttackSettings::default()
-    };
+    let context = context_of(args.required("context")?);
+    let combination = word("combine", args.optional("combine"), &COMBINATIONS)?;
     let source = corpus.source(&mut args)?.finite()?;
     args.end()?;
+    let settings = DistanceSettings {
+        context,
+        combination,
+        unseen: source.unseen().or(DistanceSettings::default().unseen),
+    };
     settings.check()?;
     let members = generalised.ok_or_else(|| invalid("must not be NULL"))?;
     let members: Option<Vec<&str>> = members.iter().collect();
@@ -247,7 +252,7 @@ fn distances_of_item(mut args: Args) -> Result<Vec<Distances>, Error> {
     })?;
     let knowledge = read_knowledge(&source, &items, &pairs)?;
     let table = run::long("measuring distances", |control| {
-        target.table(knowledge.scoring(), control)
+        target.table(knowledge.scoring(), &settings, control)
     })?;
     let distance = |row: usize, member: &u32| {
         let column = target.members.binary_search(member).ok()?;
@@ -263,7 +268,15 @@ fn distances_of_item(mut args: Args) -> Result<Vec<Distances>, Error> {
 
 /// Reads what the corpus knows about pairs of items. Warns if it does not know some of the items.
 fn read_knowledge(source: &Source, items: &Items, pairs: &[(u32, u32)]) -> Result<Knowledge, Error> {
-    let knowledge = source.read_finite(items.texts(), pairs)?;
+    if pairs.is_empty() {
+        // Nothing is asked, so a large corpus need not be read.
+        return Ok(Knowledge::Counts(Cooccurrence::from_counts(
+            0,
+            Vec::new(),
+            Vec::new(),
+        )?));
+    }
+    let knowledge = source.read(items.texts(), PairSelection::Pairs(pairs))?;
     let mut is_asked = vec![false; items.len()];
     for &(one, other) in pairs {
         is_asked[one as usize] = true;

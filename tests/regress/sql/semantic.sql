@@ -225,8 +225,66 @@ SELECT * FROM disclosure_lab.attack_calibration('released', 'terms', 'corpus', '
 CREATE TABLE shuffled AS SELECT * FROM protected ORDER BY id * 7919 % 601 DESC;
 SELECT method, count(*) AS different FROM unnest('{random,rba}'::text[]) method,
   LATERAL (SELECT * FROM disclosure.semantic_attack('protected', 'terms', 'abstracts', 'terms', 'id', method, seed => 7) EXCEPT SELECT * FROM disclosure.semantic_attack('shuffled', 'terms', 'abstracts', 'terms', 'id', method, seed => 7)) d GROUP BY method;
-SELECT * FROM disclosure.attack_quality('papers', 'protected', 'terms', 'abstracts', 'terms', 'id') EXCEPT SELECT * FROM disclosure.attack_quality('papers', 'shuffled', 'terms', 'abstracts', 'terms', 'id');
+SELECT * FROM disclosure.attack_quality('papers', 'protected', 'terms', 'abstracts', 'terms', 'id', context => 2) EXCEPT SELECT * FROM disclosure.attack_quality('papers', 'shuffled', 'terms', 'abstracts', 'terms', 'id', context => 2);
 SELECT count(*) > 0 AS other_seed FROM (SELECT * FROM disclosure.semantic_attack('protected', 'terms', 'abstracts', 'terms', 'id', 'random', seed => 7) EXCEPT SELECT * FROM disclosure.semantic_attack('protected', 'terms', 'abstracts', 'terms', 'id', 'random', seed => 8)) d;
+
+-- Settings that are not given are chosen without the original: what semantic_attack does by default is what it does with
+-- the chosen ones, and these are the best of the candidates against artificial generalised items.
+CREATE TABLE settings AS SELECT * FROM disclosure_lab.attack_settings('protected', 'terms', 'abstracts', 'terms', 'id');
+SELECT count(*), count(DISTINCT context) AS contexts, count(DISTINCT combine) AS combines, count(DISTINCT threshold_ratio) AS ratios, count(DISTINCT unseen) AS unseen, count(*) FILTER (WHERE chosen) AS chosen,
+       max(f_score) FILTER (WHERE chosen) = max(f_score) AS is_best, bool_and(abs(f_score - 2.0 * correct / (eliminations + cover)) < 1e-12) AS by_hand FROM settings;
+SELECT context, combine, threshold_ratio, unseen FROM settings WHERE chosen;
+SELECT count(*) FROM disclosure.semantic_attack('protected', 'terms', 'abstracts', 'terms', 'id', calibration => 0);
+SELECT count(*) AS different FROM settings s, LATERAL (SELECT * FROM disclosure.semantic_attack('protected', 'terms', 'abstracts', 'terms', 'id')
+  EXCEPT SELECT * FROM disclosure.semantic_attack('protected', 'terms', 'abstracts', 'terms', 'id', context => s.context, combine => s.combine, threshold_ratio => s.threshold_ratio, scoring => jsonb_build_object('unseen', s.unseen))) d WHERE chosen;
+SELECT * FROM settings EXCEPT SELECT * FROM disclosure_lab.attack_settings('shuffled', 'terms', 'abstracts', 'terms', 'id');
+SELECT method, q.context = s.context AND q.combine = s.combine AND q.threshold_ratio IS NOT DISTINCT FROM s.threshold_ratio AND q.unseen = s.unseen AS as_chosen
+  FROM disclosure.attack_quality('papers', 'protected', 'terms', 'abstracts', 'terms', 'id', '{mda,tba,rba}') q, LATERAL disclosure_lab.attack_settings('protected', 'terms', 'abstracts', 'terms', 'id', q.method) s WHERE s.chosen;
+-- Only what is not given is chosen.
+SELECT count(*), count(DISTINCT unseen) FROM disclosure_lab.attack_settings('protected', 'terms', 'abstracts', 'terms', 'id', 'gba', context => 3, combine => 'nearest', threshold_ratio => 0.5);
+SELECT count(*), count(threshold_ratio) AS ratios FROM disclosure_lab.attack_settings('protected', 'terms', 'abstracts', 'terms', 'id', threshold => 0.1, scoring => '{"unseen": 0.2}');
+SELECT count(*) FROM disclosure_lab.attack_settings('protected', 'terms', 'abstracts', 'terms', 'id', context => 3, combine => 'nearest', threshold_ratio => 0.5, scoring => '{"unseen": 0.2}');
+SELECT count(*) FROM disclosure_lab.attack_settings('protected', 'terms', 'abstracts', 'terms', 'id', 'random');
+SELECT count(*) FROM disclosure.semantic_attack('protected', 'terms', 'abstracts', 'terms', 'id', context => 3, combine => 'mean', threshold_ratio => 0.5, scoring => '{"unseen": 0.2}', calibration => 0);
+CREATE TABLE word_vectors AS SELECT DISTINCT term, ARRAY[length(term), ascii(substr(term, 6)), 1]::float4[] AS v FROM papers, jsonb_array_elements_text(terms) term;
+SELECT count(*), count(unseen) AS unseen FROM disclosure_lab.attack_settings('protected', 'terms', 'word_vectors', 'v', 'id');
+SELECT * FROM disclosure_lab.attack_settings('released', 'terms', 'corpus', 'body', 'visit_id');
+-- Several contexts: one row for each size; as one context, or each item as one of its own.
+SELECT count(*) AS different FROM disclosure.attack_quality('papers', 'protected', 'terms', 'abstracts', 'terms', 'id', '{rba}', contexts => '{1,5}', threshold_ratio => 1) q
+  LEFT JOIN LATERAL disclosure.attack_quality('papers', 'protected', 'terms', 'abstracts', 'terms', 'id', ARRAY[q.method], context => q.context, threshold_ratio => 1) one ON one = q WHERE one IS NULL;
+SELECT method, context FROM disclosure.attack_quality('papers', 'protected', 'terms', 'abstracts', 'terms', 'id', '{rba,mda}', '{5,1,5}', combine => 'mean', threshold_ratio => 1, scoring => '{"unseen": 0.1}');
+SELECT count(*) FROM disclosure.attack_quality('papers', 'protected', 'terms', 'abstracts', 'terms', 'id', contexts => '{}');
+CREATE TABLE one_item AS SELECT generalised FROM disclosure.semantic_attack('protected', 'terms', 'abstracts', 'terms', 'id', 'mda', context => 3, combine => 'mean', calibration => 0, scoring => '{"unseen": 0.5}') ORDER BY cardinality(generalised), generalised LIMIT 1;
+SELECT bool_and(n.distances[j] = least) AS same, bool_and(n.distances[j] <= m.distances[j]) AS nearer, bool_or(n.distances[j] < m.distances[j]) AS not_always
+  FROM one_item, LATERAL (SELECT * FROM disclosure_lab.distance_table('protected', 'terms', 'abstracts', 'terms', generalised, 'id', context => 3, combine => 'nearest') ORDER BY transaction LIMIT 5) n
+  JOIN LATERAL disclosure_lab.distance_table('protected', 'terms', 'abstracts', 'terms', generalised, 'id', context => 3) m USING (transaction), generate_subscripts(n.distances, 1) j,
+  LATERAL (SELECT min(disclosure.semantic_distance('abstracts', 'terms', c, generalised[j], '{"unseen": 0.5}')) AS least FROM unnest(n.context) c) l;
+-- By density: the bins make up the whole, and each generalised item is in its own.
+SELECT q.method, q.generalised_items = b.generalised_items AND q.eliminations = b.eliminations AND q.correct = b.correct AND q.cover = b.cover AS make_up, bins > 1 AS several, in_bin
+  FROM disclosure.attack_quality('papers', 'protected', 'terms', 'abstracts', 'terms', 'id', '{tba,rba}', context => 2, combine => 'mean') q,
+  LATERAL (SELECT count(*) AS bins, sum(generalised_items) AS generalised_items, sum(eliminations) AS eliminations, sum(correct) AS correct, sum(cover) AS cover, bool_and(density >= density_from AND density < density_to) AS in_bin
+             FROM disclosure.attack_quality('papers', 'protected', 'terms', 'abstracts', 'terms', 'id', ARRAY[q.method], context => 2, combine => 'mean', density_bounds => '{0.1,0.2,0.3,0.4,0.5,0.6,0.7}')) b;
+SELECT method, correct, density, density_from, density_to, generalised_items FROM disclosure.attack_quality('original', 'released', 'terms', 'corpus', 'body', 'visit_id', '{gba,rba}', density_bounds => '{0.375, 0.5}');
+SELECT count(*) FROM disclosure.attack_quality('original', 'original', 'terms', 'corpus', 'body', 'visit_id', density_bounds => '{0.5}');
+
+-- Without a context there is no attack, and nobody shall think that all is well.
+CREATE TABLE contextless (id int, terms jsonb);
+INSERT INTO contextless VALUES (1, '[["p","q","r"]]'), (2, '[["p","q","r"]]');
+SELECT * FROM disclosure.semantic_attack('contextless', 'terms', 'web', 'documents', 'id');
+SELECT * FROM disclosure.broken_constraints('contextless', 'terms', 'web', 'documents', '[["p"],["q","r"],["nowhere"]]', 2);
+SELECT * FROM disclosure.broken_constraints('contextless', 'terms', 'web', 'documents', '[["p"],["q","r"]]', 1);
+CREATE VIEW contextless_original AS SELECT id, '["p","q"]'::jsonb AS terms FROM contextless;
+SELECT eliminations, cover FROM disclosure.attack_quality('contextless_original', 'contextless', 'terms', 'web', 'documents', 'id', '{rba}');
+SELECT * FROM disclosure_lab.attack_calibration('contextless', 'terms', 'web', 'documents');
+SELECT * FROM disclosure_lab.attack_settings('contextless', 'terms', 'web', 'documents');
+INSERT INTO contextless VALUES (3, '["c", ["p","q","r"]]'), (4, '["unheard", ["p","q","r"]]'), (5, '["d", ["p","q","r"]]');
+SELECT * FROM disclosure.semantic_attack('contextless', 'terms', 'web', 'documents', 'id', 'tba', context => 2, combine => 'mean', threshold => 0.5, calibration => 0, scoring => '{"unseen": 0.5}');
+SELECT * FROM disclosure.broken_constraints('contextless', 'terms', 'web', 'documents', '[["p"],["q"],["r"],["q","r"],["c"]]', 3, 'tba', context => 2, combine => 'mean', threshold => 0.5, scoring => '{"unseen": 0.5}');
+SELECT verdict, privacy_constraint, support FROM disclosure.broken_constraints('contextless', 'terms', 'web', 'documents', '[["p"],["q"],["r"]]', 2, 'tba', context => 2, combine => 'mean', threshold => 0.5, scoring => '{"unseen": 0.5}');
+-- Many members in many transactions, and nothing to attack: no rows, and quickly.
+CREATE TABLE large_sets AS SELECT i AS id, jsonb_build_array(members) AS terms FROM generate_series(1, 600) i, (SELECT jsonb_agg('member ' || m) AS members FROM generate_series(1, 250) m) one;
+SELECT count(*) FROM disclosure.semantic_attack('large_sets', 'terms', 'corpus', 'body', 'id');
+SELECT verdict, count(*), sum(transactions) FROM disclosure.broken_constraints('large_sets', 'terms', 'corpus', 'body', '[["member 1"], ["member 2", "member 3"]]', 5) GROUP BY verdict;
 
 -- Nothing to attack, nothing to know.
 CREATE TABLE empty (id int, terms jsonb, body text, counts int, vectors float4[]);
@@ -296,7 +354,16 @@ SELECT * FROM disclosure.semantic_attack('released', 'terms', 'corpus', 'body', 
 SELECT * FROM disclosure.semantic_attack('released', 'terms', 'corpus', 'body', method => 'abc');
 SELECT * FROM disclosure.semantic_attack('released', 'terms', 'corpus', 'body', context => -1);
 SELECT * FROM disclosure.semantic_attack('released', 'terms', 'corpus', 'body', threshold => 'NaN');
-SELECT * FROM disclosure.semantic_attack('released', 'terms', 'corpus', 'body', threshold_ratio => NULL);
+SELECT * FROM disclosure.semantic_attack('released', 'terms', 'corpus', 'body', threshold_ratio => -1);
+SELECT * FROM disclosure.semantic_attack('released', 'terms', 'corpus', 'body', threshold => 1, threshold_ratio => 1);
+SELECT * FROM disclosure.semantic_attack('released', 'terms', 'corpus', 'body', combine => 'middle');
+SELECT * FROM disclosure_lab.distance_table('released', 'terms', 'corpus', 'body', '{icd,limbs,injury,blood pressure}', combine => NULL);
+SELECT * FROM disclosure.attack_quality('original', 'released', 'terms', 'corpus', 'body', 'visit_id', contexts => '{1,0}');
+SELECT * FROM disclosure.attack_quality('original', 'released', 'terms', 'corpus', 'body', 'visit_id', contexts => '{1,NULL}');
+SELECT * FROM disclosure.attack_quality('original', 'released', 'terms', 'corpus', 'body', 'visit_id', contexts => '{1,2}', context => 2);
+SELECT * FROM disclosure.attack_quality('original', 'released', 'terms', 'corpus', 'body', 'visit_id', density_bounds => '{0.5,0.4}');
+SELECT * FROM disclosure.attack_quality('original', 'released', 'terms', 'corpus', 'body', 'visit_id', density_bounds => '{0.5,NULL}');
+SELECT * FROM disclosure.attack_quality('original', 'released', 'terms', 'corpus', 'body', 'visit_id', density_bounds => '{0}');
 SELECT * FROM disclosure.semantic_attack('released', 'terms', 'corpus', 'body', vulnerability => '');
 SELECT * FROM disclosure.semantic_attack('released', 'terms', 'corpus', 'body', seed => NULL);
 SELECT * FROM disclosure.semantic_attack('released', 'terms', 'corpus', 'body', calibration => -1);

@@ -7,7 +7,7 @@
 
 use super::elimination::mean;
 use super::target::{items_of, nearest};
-use super::{DistanceTable, Eliminations, Entry, Occurrence, Target, Transactions};
+use super::{DistanceTable, Elimination, Eliminations, Entry, Occurrence, Quality, Target, Transactions};
 use crate::{Control, Result};
 use ndarray::ArrayView1;
 use rand::{RngExt, SeedableRng};
@@ -120,6 +120,25 @@ impl Twin {
             is_original,
         }
     }
+
+    /// Returns whether an eliminated cell is cover.
+    fn is_right(&self, cell: &Elimination) -> bool {
+        !self.is_original[cell.row as usize * self.target.members.len() + cell.column as usize]
+    }
+
+    /// Measures an attack on the twin.
+    pub(super) fn quality(&self, eliminated: &[Elimination]) -> Quality {
+        Quality {
+            cells: self.is_original.len() as u64,
+            cover: self
+                .is_original
+                .iter()
+                .filter(|is_original| !**is_original)
+                .count() as u64,
+            eliminations: eliminated.len() as u64,
+            correct: eliminated.iter().filter(|cell| self.is_right(cell)).count() as u64,
+        }
+    }
 }
 
 /// Number of features of an elimination. The first feature is always 1, for the intercept.
@@ -181,10 +200,7 @@ impl Calibration {
         for (number, ((twin, table), eliminations)) in twins.iter().zip(tables).zip(eliminations).enumerate()
         {
             control.check()?;
-            let is_right = eliminations
-                .cells
-                .iter()
-                .map(|cell| !twin.is_original[cell.row as usize * table.columns() + cell.column as usize]);
+            let is_right = eliminations.cells.iter().map(|cell| twin.is_right(cell));
             folds[number % FOLDS].extend(features(table, eliminations).into_iter().zip(is_right));
         }
         let all = folds.concat();

@@ -72,7 +72,11 @@ pub fn broken_constraints(
 }
 
 /// Returns the posting list of every item in a privacy constraint. Those of other items are empty.
-fn postings_of(visible: &[Vec<u32>], privacy: &[Vec<u32>], control: &Control) -> Result<Vec<Vec<u32>>> {
+pub(super) fn postings_of(
+    visible: &[Vec<u32>],
+    privacy: &[Vec<u32>],
+    control: &Control,
+) -> Result<Vec<Vec<u32>>> {
     let items = privacy
         .iter()
         .flatten()

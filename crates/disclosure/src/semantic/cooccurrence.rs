@@ -118,19 +118,44 @@ impl Cooccurrence {
         };
         (term_count(one), term_count(other), both)
     }
+
+    /// Returns the distance of two terms that share `unseen` documents if they never occur together.
+    fn distance_with(&self, one: u32, other: u32, unseen: f64) -> Option<f64> {
+        let (one, other, both) = self.counts(one, other);
+        let both = if both == 0 { unseen } else { both as f64 };
+        normalised_google_distance(one as f64, other as f64, both, self.documents as f64)
+    }
 }
 
 impl Scoring for Cooccurrence {
     fn distance(&self, one: u32, other: u32) -> Option<f64> {
-        let (one, other, both) = self.counts(one, other);
-        let both = if both == 0 { self.unseen } else { both as f64 };
-        normalised_google_distance(one as f64, other as f64, both, self.documents as f64)
+        self.distance_with(one, other, self.unseen)
     }
 
     fn is_known(&self, term: u32) -> bool {
         self.term_counts
             .get(term as usize)
             .is_some_and(|&count| count > 0)
+    }
+
+    fn with_unseen(&self, unseen: f64) -> Option<Box<dyn Scoring + '_>> {
+        Some(Box::new(WithUnseen { counts: self, unseen }))
+    }
+}
+
+/// The same counts with another number of documents for terms that never occur together.
+struct WithUnseen<'a> {
+    counts: &'a Cooccurrence,
+    unseen: f64,
+}
+
+impl Scoring for WithUnseen<'_> {
+    fn distance(&self, one: u32, other: u32) -> Option<f64> {
+        self.counts.distance_with(one, other, self.unseen)
+    }
+
+    fn is_known(&self, term: u32) -> bool {
+        self.counts.is_known(term)
     }
 }
 

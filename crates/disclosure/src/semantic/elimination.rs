@@ -24,6 +24,13 @@ pub enum Method {
     Rba,
 }
 
+impl Method {
+    /// Returns whether an attack by this method ends at a threshold.
+    pub fn has_threshold(self) -> bool {
+        !matches!(self, Method::Random | Method::Mda)
+    }
+}
+
 /// Limit that a cell's distance or a group's vulnerability has to exceed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Threshold {

@@ -8,7 +8,8 @@
 //!
 //! Distances come from a [`Scoring`]: either [`Embeddings`], or the [`Cooccurrence`] of [`Terms`] in the
 //! documents of a [`Corpus`], which may also be counted elsewhere. A [`ReleaseAttack`] is a complete attack
-//! on released transactions.
+//! on released transactions. Its settings may be left [open](OpenSettings); then they are [chosen](Choice)
+//! without the original.
 //!
 //! Transactions are protected by [COAT](coat()) and checked by [`broken_constraints`] and [`km_anonymity()`].
 //! If generalised items were released without marks, [`mark_generalised`] guesses which items they are.
@@ -35,6 +36,7 @@
 
 mod attack;
 mod calibration;
+mod choice;
 mod cluster_attack;
 mod clusters;
 mod coat;
@@ -55,16 +57,19 @@ mod rba;
 mod release_attack;
 mod remaining;
 mod scoring;
+mod settings;
 mod target;
 mod tba;
 mod terms;
 mod transactions;
+mod unknown_constraints;
 mod unmarked;
 mod wba;
 mod words;
 
 pub use attack::{attack, distance_tables, remaining_items};
 pub use calibration::{Calibration, ReliabilityBin, Twin, reliability_bins};
+pub use choice::Choice;
 pub use coat::{Coat, Constraints, GeneralisedItem, SuppressedItem, Treatment, coat};
 pub use constraints::{BrokenConstraint, broken_constraints, check_k};
 pub use cooccurrence::Cooccurrence;
@@ -75,11 +80,15 @@ pub use embeddings::Embeddings;
 pub use km_anonymity::{Violation, check_m, km_anonymity, km_violations};
 pub use lexemes::for_each_lexeme;
 pub use ngd::normalised_google_distance;
-pub use quality::Quality;
-pub use release_attack::{AttackResult, Cell, OriginalItems, ReleaseAttack, ReleaseAttackSettings};
+pub use quality::{DensityBin, Quality, check_density_bounds, density_bins};
+pub use release_attack::{
+    AttackResult, Cell, ConstraintAfterAttack, OriginalItems, ReleaseAttack, ReleaseAttackSettings,
+};
 pub use scoring::Scoring;
+pub use settings::{AttackSettings, Combination, DistanceSettings, OpenSettings};
 pub use target::{Occurrence, Target};
 pub use terms::{LexemeTerms, SearchBuffer, Terms};
 pub use transactions::{Entry, Transactions};
+pub use unknown_constraints::unknown_constraints;
 pub use unmarked::{GeneralisationKnowledge, MarkingRule, mark_generalised};
 pub use words::Folding;

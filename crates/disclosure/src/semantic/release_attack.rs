@@ -1,20 +1,26 @@
 //! A complete attack on released transactions: which distances have to be known, which cells are eliminated,
 //! with what confidence, and how many eliminations are right if the original is known.
 
-use super::attack::{attack, distance_tables, remaining_items};
+use super::attack::{attack, distance_tables, judged_items, remaining_items};
 use super::calibration::{Calibration, ReliabilityBin, Twin, reliability_bins};
 use super::constraints::{BrokenConstraint, broken_constraints};
-use super::{DistanceTable, Eliminations, Entry, Quality, Scoring, Strategy, Target, Transactions};
+use super::unknown_constraints::unknown_constraints;
+use super::{
+    AttackSettings, Choice, DensityBin, DistanceSettings, DistanceTable, Eliminations, Entry, OpenSettings,
+    Quality, Scoring, Target, Transactions, check_density_bounds, density_bins,
+};
 use crate::{Control, Error, Result};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Settings of a [`ReleaseAttack`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReleaseAttackSettings {
-    /// Maximum number of items in the context of a generalised item.
-    pub context: usize,
+    /// Maximum number of items in the context of a generalised item. Attacks may use fewer of them.
+    pub max_context: usize,
     /// Number of [twins](Twin) from which confidence is learnt; 0 for no confidence.
     pub calibration: usize,
+    /// Whether settings are to be [chosen](Choice), which needs twins as well.
+    pub has_choice: bool,
     /// Seed for drawing twins.
     pub seed: u64,
 }
@@ -22,24 +28,22 @@ pub struct ReleaseAttackSettings {
 impl Default for ReleaseAttackSettings {
     fn default() -> Self {
         ReleaseAttackSettings {
-            context: 2,
+            max_context: OpenSettings::default().max_context(),
             calibration: 200,
+            has_choice: true,
             seed: 1,
         }
     }
 }
 
 impl ReleaseAttackSettings {
-    /// Returns an error if `context` is 0.
+    /// Returns an error if the maximum size of a context is 0.
     pub fn check(&self) -> Result<()> {
-        if self.context == 0 {
-            return Err(Error::invalid(
-                "context",
-                "must be at least 1",
-                "the number of items around a generalised item that form its context, such as 2",
-            ));
-        }
-        Ok(())
+        let distances = DistanceSettings {
+            context: self.max_context,
+            ..DistanceSettings::default()
+        };
+        distances.check()
     }
 }
 
@@ -47,10 +51,10 @@ impl ReleaseAttackSettings {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReleaseAttack {
     targets: Vec<Target>,
-    /// Whether confidence was requested.
-    wants_confidence: bool,
-    /// Twins of the targets, from which confidence is learnt.
+    /// Twins of the targets, from which settings are chosen and confidence is learnt.
     twins: Vec<Twin>,
+    /// Number of twins from which confidence is learnt, if there are so many; 0 if it was not requested.
+    calibration: usize,
 }
 
 /// Result of a [`ReleaseAttack`].
@@ -88,16 +92,21 @@ impl ReleaseAttack {
     ) -> Result<Self> {
         settings.check()?;
         let &ReleaseAttackSettings {
-            context,
+            max_context,
             calibration,
+            has_choice,
             seed,
         } = settings;
-        let targets = Target::all(transactions, context, control)?;
-        let twins = Twin::draw(transactions, &targets, context, calibration, seed, control)?;
+        let targets = Target::all(transactions, max_context, control)?;
+        let for_choice = if has_choice { Choice::twins_needed() } else { 0 };
+        let count = calibration.max(for_choice);
+        let mut twins = Twin::draw(transactions, &targets, max_context, count, seed, control)?;
+        let for_choice = Choice::twins(&twins).len().min(for_choice);
+        twins.truncate(calibration.max(for_choice));
         Ok(ReleaseAttack {
             targets,
-            wants_confidence: calibration > 0,
             twins,
+            calibration,
         })
     }
 
@@ -112,25 +121,63 @@ impl ReleaseAttack {
         Target::pairs(self.targets.iter().chain(twins), control)
     }
 
+    /// Chooses the settings that are open: those that do best against twins. Returns `None` if nothing is
+    /// open, or if there is too little to choose by.
+    pub fn choose(
+        &self,
+        open: &OpenSettings,
+        scoring: &dyn Scoring,
+        control: &Control,
+    ) -> Result<Option<Choice>> {
+        Choice::make(open, &self.twins, scoring, control)
+    }
+
     /// Attacks all generalised items, and their twins in the same way, to learn the confidence in
     /// eliminations.
     pub fn attack(
         &self,
         scoring: &dyn Scoring,
-        strategy: &Strategy,
+        settings: &AttackSettings,
         control: &Control,
     ) -> Result<AttackResult> {
+        let AttackSettings { distances, strategy } = settings;
+        distances.check()?;
         strategy.check()?;
-        let tables = distance_tables(&self.targets, scoring, control)?;
+        let tables = distance_tables(&self.targets, scoring, distances, control)?;
         let eliminations = attack(&tables, strategy, control)?;
-        let of_twins = distance_tables(&self.twins, scoring, control)?;
+        let twins = &self.twins[..self.calibration.min(self.twins.len())];
+        let of_twins = distance_tables(twins, scoring, distances, control)?;
         let eliminated_of_twins = attack(&of_twins, strategy, control)?;
-        let calibration = Calibration::learn(&self.twins, &of_twins, &eliminated_of_twins, control)?;
+        let calibration = Calibration::learn(twins, &of_twins, &eliminated_of_twins, control)?;
         Ok(AttackResult {
             tables,
             eliminations,
             calibration,
         })
+    }
+
+    /// Returns how many transactions have generalised items, and how many of them have one that cannot be
+    /// attacked, because nothing is known about its context of up to `context` items, or about its members.
+    pub fn unattacked(
+        &self,
+        scoring: &dyn Scoring,
+        context: usize,
+        control: &Control,
+    ) -> Result<(usize, usize)> {
+        let is_any_known = |terms: &[u32]| terms.iter().any(|&term| scoring.is_known(term));
+        let (mut all, mut unattacked) = (FxHashSet::default(), FxHashSet::default());
+        for target in &self.targets {
+            let has_known_members = is_any_known(&target.members);
+            for row in &target.rows {
+                control.check()?;
+                all.insert(row.transaction);
+                let context = &row.context[..context.min(row.context.len())];
+                if !has_known_members || !is_any_known(context) {
+                    unattacked.insert(row.transaction);
+                }
+            }
+        }
+        Ok((all.len(), unattacked.len()))
     }
 
     /// Returns whether cells were eliminated and confidence was requested, but there was too little to learn
@@ -140,29 +187,31 @@ impl ReleaseAttack {
             .eliminations
             .iter()
             .any(|of_target| !of_target.cells.is_empty());
-        self.wants_confidence && has_eliminations && result.calibration.is_none()
+        self.calibration > 0 && has_eliminations && result.calibration.is_none()
     }
 
-    /// Returns every cell of a target, row by row.
+    /// Returns every cell of a target, row by row, without the transactions in which it cannot be attacked.
     pub fn cells(&self, result: &AttackResult, target: usize) -> Vec<Cell> {
         let (table, eliminations) = (&result.tables[target], &result.eliminations[target]);
-        let target_cells = self.targets[target]
-            .rows
-            .iter()
-            .enumerate()
-            .flat_map(|(row, of_row)| {
-                (0..table.columns()).map(move |member| Cell {
-                    transaction: of_row.transaction,
-                    member,
-                    distance: Some(table.distance(row, member)).filter(|distance| !distance.is_nan()),
-                    step: None,
-                    confidence: None,
-                })
-            });
-        let mut cells: Vec<Cell> = target_cells.collect();
+        let mut cells: Vec<Cell> = Vec::new();
+        // By row, the place of its first cell.
+        let mut starts = Vec::with_capacity(table.rows());
+        for (row, occurrence) in self.targets[target].rows.iter().enumerate() {
+            starts.push(cells.len());
+            if !is_attacked(table, row) {
+                continue;
+            }
+            cells.extend((0..table.columns()).map(|member| Cell {
+                transaction: occurrence.transaction,
+                member,
+                distance: Some(table.distance(row, member)).filter(|distance| !distance.is_nan()),
+                step: None,
+                confidence: None,
+            }));
+        }
         let confidence = result.confidence(target);
         for (step, eliminated) in eliminations.cells.iter().enumerate() {
-            let cell = &mut cells[eliminated.row as usize * table.columns() + eliminated.column as usize];
+            let cell = &mut cells[starts[eliminated.row as usize] + eliminated.column as usize];
             cell.step = Some(step);
             cell.confidence = confidence.as_ref().map(|confidence| confidence[step]);
         }
@@ -201,29 +250,32 @@ impl ReleaseAttack {
         self.targets.iter().enumerate().flat_map(of_target).collect()
     }
 
-    /// Measures how well each strategy tells cover from original items.
+    /// Measures how well an attack with each of these settings tells cover from original items, by the
+    /// density of generalised items: `bounds` divides them into [bins](density_bins).
     pub fn quality(
         &self,
         scoring: &dyn Scoring,
-        strategies: &[Strategy],
+        settings: &[AttackSettings],
         original: &OriginalItems,
+        bounds: &[f64],
         control: &Control,
-    ) -> Result<Vec<Quality>> {
-        strategies.iter().try_for_each(Strategy::check)?;
-        let tables = distance_tables(&self.targets, scoring, control)?;
-        let of_strategy = |strategy: &Strategy| {
+    ) -> Result<Vec<Vec<DensityBin>>> {
+        check_density_bounds(bounds)?;
+        let of_settings = |settings: &AttackSettings| {
+            let AttackSettings { distances, strategy } = settings;
+            distances.check()?;
+            strategy.check()?;
+            let tables = distance_tables(&self.targets, scoring, distances, control)?;
             let eliminations = attack(&tables, strategy, control)?;
-            Ok(Quality::measure(
-                &self.targets,
-                &eliminations,
-                |transaction, item| original.is_original(transaction, item),
-            ))
+            let is_original = |transaction, item| original.is_original(transaction, item);
+            let qualities = Quality::of_targets(&self.targets, &eliminations, is_original);
+            Ok(density_bins(&qualities, bounds))
         };
-        strategies.iter().map(of_strategy).collect()
+        settings.iter().map(of_settings).collect()
     }
 
-    /// Returns the privacy constraints that do not hold after an attack on these transactions, and whether
-    /// each held before.
+    /// Returns the privacy constraints that are not known to hold after an attack on these transactions, by
+    /// number: those that are broken, and [those](unknown_constraints) of which the attack does not tell.
     pub fn broken_constraints(
         &self,
         transactions: &Transactions,
@@ -231,21 +283,54 @@ impl ReleaseAttack {
         privacy: &[Vec<u32>],
         k: u64,
         control: &Control,
-    ) -> Result<Vec<(BrokenConstraint, bool)>> {
-        let broken = |eliminations: Option<&[Eliminations]>| {
-            let remaining = remaining_items(transactions, &self.targets, eliminations, control)?;
-            broken_constraints(&remaining, privacy, k, control)
+    ) -> Result<Vec<ConstraintAfterAttack>> {
+        let AttackResult {
+            tables, eliminations, ..
+        } = result;
+        let before = remaining_items(transactions, &self.targets, None, control)?;
+        let before = broken_constraints(&before, privacy, k, control)?;
+        let before: FxHashSet<usize> = before.iter().map(|broken| broken.constraint).collect();
+        let remaining = remaining_items(transactions, &self.targets, Some(eliminations), control)?;
+        let broken = broken_constraints(&remaining, privacy, k, control)?;
+        let judged = judged_items(transactions, &self.targets, tables, eliminations, control)?;
+        let unknown = unknown_constraints(&remaining, &judged, privacy, k, control)?;
+        let numbers: FxHashSet<usize> = broken.iter().map(|broken| broken.constraint).collect();
+        let unknown = unknown
+            .into_iter()
+            .filter(|unknown| !numbers.contains(&unknown.constraint));
+        let with_verdict = |is_broken: bool| {
+            let before = &before;
+            move |constraint: BrokenConstraint| ConstraintAfterAttack {
+                held_before: !before.contains(&constraint.constraint),
+                is_broken,
+                constraint,
+            }
         };
-        let before = broken(None)?;
-        let after = broken(Some(&result.eliminations))?;
-        let held_before =
-            |broken: &BrokenConstraint| !before.iter().any(|was| was.constraint == broken.constraint);
-        let after = after.into_iter().map(|broken| {
-            let held = held_before(&broken);
-            (broken, held)
-        });
-        Ok(after.collect())
+        let unknown = unknown.map(with_verdict(false));
+        let mut all: Vec<_> = broken
+            .into_iter()
+            .map(with_verdict(true))
+            .chain(unknown)
+            .collect();
+        all.sort_by_key(|one| one.constraint.constraint);
+        Ok(all)
     }
+}
+
+/// A privacy constraint that is not known to hold after an attack.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConstraintAfterAttack {
+    /// The constraint, with the part of it that is, or might be, in too few transactions.
+    pub constraint: BrokenConstraint,
+    /// Whether the constraint held before the attack.
+    pub held_before: bool,
+    /// Whether the constraint is broken. If not, the attack does not tell whether it holds.
+    pub is_broken: bool,
+}
+
+/// Returns whether any distance of a row is known.
+fn is_attacked(table: &DistanceTable, row: usize) -> bool {
+    table.view().row(row).iter().any(|distance| !distance.is_nan())
 }
 
 impl AttackResult {
@@ -317,7 +402,7 @@ fn numbers_by_key<'a>(of: &'static str, keys: &'a [String]) -> Result<FxHashMap<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::semantic::{Method, Threshold};
+    use crate::semantic::{Method, Strategy, Threshold};
 
     /// Returns the transactions of Ong 2015, Figure 1.5: items 0 to 3 are generalised; 4 to 7 are the
     /// contexts of the four patients.
@@ -377,10 +462,13 @@ mod tests {
         }
     }
 
-    fn strategy(method: Method) -> Strategy {
-        Strategy {
-            method,
-            ..Strategy::default()
+    fn by(method: Method) -> AttackSettings {
+        AttackSettings {
+            strategy: Strategy {
+                method,
+                ..Strategy::default()
+            },
+            ..AttackSettings::default()
         }
     }
 
@@ -393,9 +481,7 @@ mod tests {
         assert_eq!(attack.pairs(&control).unwrap(), pairs.collect::<Vec<_>>());
 
         // Eight cells are further away than the mean, 1.596. One of them, patient 3's limbs, is original.
-        let result = attack
-            .attack(&Figure36, &strategy(Method::Tba), &control)
-            .unwrap();
+        let result = attack.attack(&Figure36, &by(Method::Tba), &control).unwrap();
         assert!(attack.lacks_confidence(&result));
         assert_eq!(attack.reliability_bins(&result, None), []);
         assert_eq!(attack.reliability_bins(&result, Some(&original_items())), []);
@@ -406,12 +492,12 @@ mod tests {
             (first.transaction, first.member, first.distance),
             (2, 1, Some(2.93))
         );
-        let strategies = [strategy(Method::Tba), strategy(Method::Mda)];
+        let settings = [by(Method::Tba), by(Method::Mda)];
         let quality = attack
-            .quality(&Figure36, &strategies, &original_items(), &control)
+            .quality(&Figure36, &settings, &original_items(), &[], &control)
             .unwrap();
         assert_eq!(
-            quality[0],
+            quality[0][0].quality,
             Quality {
                 cells: 16,
                 cover: 10,
@@ -419,7 +505,8 @@ mod tests {
                 correct: 7
             }
         );
-        assert_eq!((quality[1].eliminations, quality[1].correct), (1, 1));
+        let mda = quality[1][0].quality;
+        assert_eq!((mda.eliminations, mda.correct), (1, 1));
 
         // As released, all four patients may have limbs. After the attack, only patient 1 may.
         let broken = attack
@@ -427,9 +514,10 @@ mod tests {
             .unwrap();
         assert_eq!(broken.len(), 1);
         assert_eq!(
-            (broken[0].0.constraint, broken[0].0.support, broken[0].1),
-            (0, 1, true)
+            (broken[0].constraint.constraint, broken[0].constraint.support),
+            (0, 1)
         );
+        assert!(broken[0].held_before && broken[0].is_broken);
     }
 
     #[test]
@@ -440,27 +528,32 @@ mod tests {
         };
         let control = Control::new();
         let attack = ReleaseAttack::new(&release(), &settings, &control).unwrap();
-        let result = attack.attack(&Figure36, &Strategy::default(), &control).unwrap();
+        let result = attack
+            .attack(&Figure36, &AttackSettings::default(), &control)
+            .unwrap();
         assert!(!attack.lacks_confidence(&result));
     }
 
     #[test]
     fn settings_are_checked_first() {
         let none = ReleaseAttackSettings {
-            context: 0,
+            max_context: 0,
             ..ReleaseAttackSettings::default()
         };
         assert!(ReleaseAttack::new(&release(), &none, &Control::new()).is_err());
-        let infinite = Strategy {
-            threshold: Threshold::Absolute(f64::INFINITY),
-            ..Strategy::default()
+        let infinite = AttackSettings {
+            strategy: Strategy {
+                threshold: Threshold::Absolute(f64::INFINITY),
+                ..Strategy::default()
+            },
+            ..AttackSettings::default()
         };
         let attack =
             ReleaseAttack::new(&release(), &ReleaseAttackSettings::default(), &Control::new()).unwrap();
         assert!(attack.attack(&Figure36, &infinite, &Control::new()).is_err());
         assert!(
             attack
-                .quality(&Figure36, &[infinite], &original_items(), &Control::new())
+                .quality(&Figure36, &[infinite], &original_items(), &[], &Control::new())
                 .is_err()
         );
     }

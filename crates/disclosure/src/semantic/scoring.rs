@@ -5,4 +5,11 @@ pub trait Scoring: Sync {
 
     /// Returns whether anything is known about a term.
     fn is_known(&self, term: u32) -> bool;
+
+    /// Returns the same source with another assumption about terms that never occur together: that they share
+    /// `unseen` documents. Returns `None` if the source makes no such assumption.
+    fn with_unseen(&self, unseen: f64) -> Option<Box<dyn Scoring + '_>> {
+        let _ = unseen;
+        None
+    }
 }

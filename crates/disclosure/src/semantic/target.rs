@@ -2,11 +2,9 @@
 //! tables.
 //!
 //! The context of a generalised item in a transaction is made of the nearest items that are not generalised
-//! (Ong 2015, section 3.3.1). The distance of a member from a context is the mean over the items of the
-//! context (formula 3.3).
+//! (Ong 2015, section 3.3.1). The distances of a member from these items are [combined](Combination) into one.
 
-use super::elimination::mean;
-use super::{DistanceTable, Entry, Scoring, Transactions};
+use super::{Combination, DistanceSettings, DistanceTable, Entry, Scoring, Transactions};
 use crate::parallel_sort::parallel_sort;
 use crate::{Control, Result};
 use ndarray::Array2;
@@ -27,7 +25,7 @@ pub struct Target {
 pub struct Occurrence {
     /// Number of the transaction.
     pub transaction: u32,
-    /// Nearby items that are not generalised. If there are none, the row cannot be attacked.
+    /// Nearby items that are not generalised, nearest first. If there are none, the row cannot be attacked.
     pub context: Vec<u32>,
 }
 
@@ -82,33 +80,67 @@ impl Target {
         Ok(pairs)
     }
 
-    /// Computes the distance of each member from each context: the mean over the items of the context (Ong
-    /// 2015, formula 3.3). Unknown and infinite distances are left out. Negative distances, which are
-    /// unreliable, are left out if there are others.
-    pub fn table(&self, scoring: &dyn Scoring, control: &Control) -> Result<DistanceTable> {
-        let (contexts, columns) = (self.contexts(), self.members.len());
+    /// Computes the distance of each member from each context, which the settings may cut short.
+    pub fn table(
+        &self,
+        scoring: &dyn Scoring,
+        settings: &DistanceSettings,
+        control: &Control,
+    ) -> Result<DistanceTable> {
+        let assuming = settings.unseen.and_then(|unseen| scoring.with_unseen(unseen));
+        let scoring = assuming.as_deref().unwrap_or(scoring);
+        let distances = PairDistances::new(self, scoring, control)?;
+        distances.table(self, settings.context, settings.combination, control)
+    }
+}
+
+/// Distances of the members of a target from each item of its contexts.
+pub(super) struct PairDistances {
+    /// Items of all contexts, ascending: the rows.
+    contexts: Vec<u32>,
+    /// Distances by item and member, NaN if unknown.
+    distances: Array2<f64>,
+}
+
+impl PairDistances {
+    pub(super) fn new(target: &Target, scoring: &dyn Scoring, control: &Control) -> Result<Self> {
+        let (contexts, columns) = (target.contexts(), target.members.len());
         control.require::<f64>(contexts.len().saturating_mul(columns))?;
         let mut distances = Array2::zeros((contexts.len(), columns));
         for (&item, mut row) in contexts.iter().zip(distances.rows_mut()) {
             control.check()?;
-            for (distance, &member) in row.iter_mut().zip(&self.members) {
+            for (distance, &member) in row.iter_mut().zip(&target.members) {
                 *distance = scoring.distance(item, member).unwrap_or(f64::NAN);
             }
         }
-        control.require::<f64>(self.rows.len().saturating_mul(columns))?;
-        let mut cells = Vec::with_capacity(self.rows.len() * columns);
-        for row in &self.rows {
+        Ok(PairDistances { contexts, distances })
+    }
+
+    /// Returns the distance of each member from the first `context` items of each context. Unknown and
+    /// infinite distances are left out. Negative distances, which are unreliable, are left out if there are
+    /// others.
+    pub(super) fn table(
+        &self,
+        target: &Target,
+        context: usize,
+        combination: Combination,
+        control: &Control,
+    ) -> Result<DistanceTable> {
+        let columns = target.members.len();
+        control.require::<f64>(target.rows.len().saturating_mul(columns))?;
+        let mut cells = Vec::with_capacity(target.rows.len() * columns);
+        for row in &target.rows {
             control.check()?;
-            let places = row.context.iter().map(|item| contexts.binary_search(item));
-            let places: Vec<usize> = places.flatten().collect();
+            let items = row.context.iter().take(context);
+            let places: Vec<usize> = items.flat_map(|item| self.contexts.binary_search(item)).collect();
             for column in 0..columns {
                 let known = || {
-                    let distances = places.iter().map(|&place| distances[(place, column)]);
+                    let distances = places.iter().map(|&place| self.distances[(place, column)]);
                     distances.filter(|distance| distance.is_finite())
                 };
-                let reliable = mean(known().filter(|&distance| distance >= 0.0));
+                let reliable = combination.of(known().filter(|&distance| distance >= 0.0));
                 cells.push(if reliable.is_nan() {
-                    mean(known())
+                    combination.of(known())
                 } else {
                     reliable
                 });

@@ -3,8 +3,9 @@
 
 use disclosure::Control;
 use disclosure::semantic::{
-    Calibration, Entry, Method, Quality, ReliabilityBin, Scoring, Strategy, Target, Threshold, Transactions,
-    Twin, Vulnerability, attack, broken_constraints, distance_tables, reliability_bins, remaining_items,
+    Calibration, Combination, DistanceSettings, Entry, Method, Quality, ReliabilityBin, Scoring, Strategy,
+    Target, Threshold, Transactions, Twin, Vulnerability, attack, broken_constraints, distance_tables,
+    reliability_bins, remaining_items,
 };
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -87,6 +88,20 @@ impl Scoring for Figure36 {
     }
 }
 
+fn measured(context: usize, combination: Combination) -> DistanceSettings {
+    DistanceSettings {
+        context,
+        combination,
+        unseen: None,
+    }
+}
+
+const MEAN_OF_TWO: DistanceSettings = DistanceSettings {
+    context: 2,
+    combination: Combination::Mean,
+    unseen: None,
+};
+
 fn strategy(method: Method) -> Strategy {
     Strategy {
         method,
@@ -161,12 +176,21 @@ fn an_item_stands_once() {
 #[test]
 fn distances_are_means_over_the_context() {
     let targets = Target::all(&figure_1_5(), 2, &Control::new()).unwrap();
-    let table = targets[0].table(&Figure36, &Control::new()).unwrap();
+    let table = |settings: DistanceSettings| targets[0].table(&Figure36, &settings, &Control::new()).unwrap();
+    let mean = table(MEAN_OF_TWO);
     let expected = [0.56, 0.44, 1.785, 2.19];
     for (column, expected) in expected.into_iter().enumerate() {
-        assert!((table.distance(0, column) - expected).abs() < 1e-12);
+        assert!((mean.distance(0, column) - expected).abs() < 1e-12);
     }
-    assert_eq!(table.distance(1, 0), 1.75); // the distance from pain is unknown
+    assert_eq!(mean.distance(1, 0), 1.75); // the distance from pain is unknown
+    // If each item is a context of its own, the nearest one counts.
+    let nearest = table(measured(2, Combination::Nearest));
+    assert_eq!(nearest.distances()[..5], [0.56, 0.1, 1.57, 2.19, 1.75]);
+    // A context may be cut short.
+    assert_eq!(
+        table(measured(1, Combination::Mean)).distances()[..2],
+        [0.56, 0.78]
+    );
 }
 
 #[test]
@@ -174,10 +198,11 @@ fn rba_finds_out_what_the_patients_had() {
     let released = figure_1_5();
     let targets = Target::all(&released, 1, &Control::new()).unwrap();
     let control = Control::new();
-    let tables = distance_tables(&targets, &Figure36, &control).unwrap();
+    let tables = distance_tables(&targets, &Figure36, &MEAN_OF_TWO, &control).unwrap();
     let quality = |method| {
         let eliminations = attack(&tables, &strategy(method), &control).unwrap();
-        Quality::measure(&targets, &eliminations, is_original)
+        let of_targets = Quality::of_targets(&targets, &eliminations, is_original);
+        of_targets.into_iter().sum::<Quality>()
     };
     // The eliminations in Figures 4.1 to 4.18, compared with Figure 1.3.
     let expected = [
@@ -221,7 +246,7 @@ fn what_is_left_breaks_constraints() {
     let released = figure_1_5();
     let targets = Target::all(&released, 1, &Control::new()).unwrap();
     let control = Control::new();
-    let tables = distance_tables(&targets, &Figure36, &control).unwrap();
+    let tables = distance_tables(&targets, &Figure36, &MEAN_OF_TWO, &control).unwrap();
     let eliminations = attack(&tables, &strategy(Method::Rba), &control).unwrap();
     let before = remaining_items(&released, &targets, None, &control).unwrap();
     assert_eq!(before[3], [0, 1, 2, 3, code("knee")]);
@@ -311,8 +336,8 @@ fn confidence_is_calibrated() {
         twins,
         Twin::draw(&released, &targets, 2, 200, 3, &control).unwrap()
     );
-    let tables = distance_tables(&targets, &scoring, &control).unwrap();
-    let twin_tables = distance_tables(&twins, &scoring, &control).unwrap();
+    let tables = distance_tables(&targets, &scoring, &MEAN_OF_TWO, &control).unwrap();
+    let twin_tables = distance_tables(&twins, &scoring, &MEAN_OF_TWO, &control).unwrap();
     for method in [Method::Tba, Method::Gba, Method::Rba] {
         let eliminations = attack(&tables, &strategy(method), &control).unwrap();
         let of_twins = attack(&twin_tables, &strategy(method), &control).unwrap();

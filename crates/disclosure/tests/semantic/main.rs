@@ -1,6 +1,7 @@
 //! Semantic attacks and protection against them: see `disclosure::semantic`.
 
 mod attacks;
+mod choice;
 mod coat;
 mod corpus;
 mod eliminations;

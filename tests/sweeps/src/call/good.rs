@@ -130,7 +130,7 @@ impl<'a> Caller<'a> {
             ("float8" | "float4" | "numeric", true) => self.good_numbers(argument),
             ("int4" | "int8" | "int2", true) => {
                 let mut places: Vec<String> = (1..=self.size).map(|place| place.to_string()).collect();
-                if argument.name == "subset" {
+                if ["subset", "contexts"].contains(&argument.name.as_str()) {
                     places.truncate(2);
                 }
                 self.array(kind, places)
@@ -249,6 +249,10 @@ impl<'a> Caller<'a> {
                 let numbers = ["0.1", "0.5", "1", "5"].map(str::to_owned).to_vec();
                 self.array(kind, numbers)
             }
+            "density_bounds" => {
+                let numbers = ["0.2", "0.4", "0.6"].map(str::to_owned).to_vec();
+                self.array(kind, numbers)
+            }
             // Only functions of Postgres: one of ours would be cancelled instead of the function under test.
             _ if self.load == Load::Heavy => format!(
                 "(SELECT pg_catalog.array_agg(r) FROM (SELECT pg_catalog.array_agg(pg_catalog.mod(i * 7919 + j * 104729 + i * j, 997) / 1000.0::pg_catalog.{0}) AS r \
@@ -301,6 +305,7 @@ impl<'a> Caller<'a> {
             "label" => self.pick(&LABELS).to_owned(),
             "on_rows" => self.pick(&["block", "drop", "warn"]).to_owned(),
             "statistic" => self.pick(&["maximum", "average", "share"]).to_owned(),
+            "combine" => self.pick(&["mean", "nearest"]).to_owned(),
             "vulnerability" => self.pick(&["gap", "normalised"]).to_owned(),
             "rule" => self.pick(&["together", "repeated"]).to_owned(),
             "view_name" => "sweep.made".to_owned(),
