@@ -12,12 +12,19 @@
 //!   row is in. Let `lacking` of them lack y, with a value that is not unknown, and let `having` rows of a part
 //!   have y. In a part of that part, at most `having` rows have y and at least `lacking` rows lack it, so the
 //!   share of y is at most `having / (having + lacking)` however much more becomes known.
+//!
+//! Joint confidence (`joint`) is never more dangerous than separate confidence, so the same bounds hold for it.
+//!
+//! The same search also finds the fewest attributes that have to be known for a weight that has been found before
+//! (`fewest`). What it looks for is its [`Goal`].
 
 use super::bitset::Words;
+use super::joint::{JointInference, worst_set};
 use super::packed_table::Slot;
 use super::pool::Pool;
 use super::score::{NEARLY_EQUAL, SearchInput, Stop, WorstSoFar};
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 
 /// Number of rows above which the parts of a part are searched in parallel.
 const PARALLEL_ABOVE: usize = 5_000;
@@ -32,55 +39,58 @@ const SLOTS_WITH_TWINS: usize = 64;
 /// all of them stay open, with an upper bound on their scores.
 pub(super) fn search<const P: usize>(
     input: &SearchInput<P>,
-    min_confidence: f64,
     worst_so_far: &WorstSoFar,
     open: &mut [bool],
     upper: &mut [f64],
 ) {
-    let search = ProbableSearch::new(input, min_confidence, worst_so_far);
-    let (active, witnesses): (Vec<u32>, Vec<u32>) =
-        (0..open.len() as u32).partition(|&row| open[row as usize]);
-    let active = active.into_iter().map(|row| {
-        let bits = &input.rows[row as usize];
-        let danger = input.danger_of(bits, &input.fields.occupied(bits));
-        ActiveRow {
-            row,
-            danger,
-            reachable: danger,
-        }
-    });
+    let search = ProbableSearch::new(input, worst_so_far);
     input.limits.control.set_total(input.table.searchable as u64);
-    let mut whole = Part {
-        known: [0; P],
-        likelihood: 1.0,
-        from: 0,
-        active: active.collect(),
-        witnesses,
-    };
-    search.buffers.lend(Buffers::default, |buffers| {
-        search.search_part(buffers, &mut whole)
-    });
-    for active in &whole.active {
-        let bound = input.danger_function.of_sum(active.reachable);
-        upper[active.row as usize] = bound.min(upper[active.row as usize]);
+    for (row, reachable) in search.run(open) {
+        let bound = input.danger_function.of_sum(reachable);
+        upper[row] = bound.min(upper[row]);
     }
     if !search.stop.was_requested() {
         open.fill(false);
     }
 }
 
-/// Search for probable inferences about all open rows.
-struct ProbableSearch<'a, const P: usize> {
+/// What a search looks for.
+pub(super) trait Goal<const P: usize>: Sync {
+    /// Returns whether an inference about a row from `size` known attributes is of use if its weight is at most
+    /// `weight`.
+    fn wants(&self, row: usize, weight: f64, size: u32) -> bool;
+
+    /// Returns whether inferences from `size` known attributes are taken.
+    fn takes(&self, _size: u32) -> bool {
+        true
+    }
+
+    /// Takes an inference about a row from known attributes that `support` rows have. Only one thread at a time
+    /// works on a row.
+    fn take(&self, row: usize, weight: f64, known: &[u64; P], support: u64);
+}
+
+impl<const P: usize> Goal<P> for &WorstSoFar {
+    fn wants(&self, row: usize, weight: f64, _size: u32) -> bool {
+        weight > self.weight(row) * NEARLY_EQUAL
+    }
+
+    fn take(&self, row: usize, weight: f64, known: &[u64; P], _support: u64) {
+        self.improve(row, weight, known);
+    }
+}
+
+/// Search for probable inferences about some rows.
+pub(super) struct ProbableSearch<'a, const P: usize, G> {
     input: &'a SearchInput<'a, P>,
-    min_confidence: f64,
-    worst_so_far: &'a WorstSoFar,
+    pub goal: G,
     dangerous: Vec<DangerousSlot<'a>>,
     /// Number of counts of all dangerous slots.
     count_of_counts: usize,
     /// Per slot, the largest likelihood in it and in all slots after it.
     likeliest_from: Vec<f64>,
     buffers: Pool<Buffers>,
-    stop: Stop<'a>,
+    pub stop: Stop<'a>,
 }
 
 /// Slot with harmful attributes.
@@ -116,6 +126,8 @@ struct ActiveRow {
 /// is a witness.
 struct Part<const P: usize> {
     known: [u64; P],
+    /// Number of known attributes.
+    size: u32,
     likelihood: f64,
     /// First slot that may become known too.
     from: usize,
@@ -131,12 +143,11 @@ impl<const P: usize> Part<P> {
     }
 }
 
-impl<'a, const P: usize> ProbableSearch<'a, P> {
-    fn new(input: &'a SearchInput<'a, P>, min_confidence: f64, worst_so_far: &'a WorstSoFar) -> Self {
+impl<'a, const P: usize, G: Goal<P>> ProbableSearch<'a, P, G> {
+    pub fn new(input: &'a SearchInput<'a, P>, goal: G) -> Self {
         let mut search = ProbableSearch {
             input,
-            min_confidence,
-            worst_so_far,
+            goal,
             dangerous: Vec::new(),
             count_of_counts: 0,
             likeliest_from: input.table.likeliest_from(),
@@ -164,6 +175,37 @@ impl<'a, const P: usize> ProbableSearch<'a, P> {
         search
     }
 
+    /// Searches for inferences about the active rows, of which there must be at least one. Returns these rows, each with
+    /// a bound on the sum of the dangers that can be inferred about it.
+    pub fn run(&self, is_active: &[bool]) -> Vec<(usize, f64)> {
+        let input = self.input;
+        let (active, witnesses): (Vec<u32>, Vec<u32>) =
+            (0..input.rows.len() as u32).partition(|&row| is_active[row as usize]);
+        let active = active.into_iter().map(|row| {
+            let bits = &input.rows[row as usize];
+            let danger = input.danger_of(bits, &input.fields.occupied(bits));
+            ActiveRow {
+                row,
+                danger,
+                reachable: danger,
+            }
+        });
+        let mut whole = Part {
+            known: [0; P],
+            size: 0,
+            likelihood: 1.0,
+            from: 0,
+            active: active.collect(),
+            witnesses,
+        };
+        self.buffers
+            .lend(Buffers::default, |buffers| self.search_part(buffers, &mut whole));
+        let active = whole.active.into_iter();
+        active
+            .map(|active| (active.row as usize, active.reachable))
+            .collect()
+    }
+
     /// Searches the part and, recursively, its parts. `buffers` are all 0 before and after, unless the search
     /// has to stop.
     fn search_part(&self, buffers: &mut Buffers, part: &mut Part<P>) {
@@ -177,7 +219,7 @@ impl<'a, const P: usize> ProbableSearch<'a, P> {
         let (live, done): (Vec<ActiveRow>, Vec<ActiveRow>) = part
             .active
             .iter()
-            .partition(|active| self.is_worthwhile(likelihood, active));
+            .partition(|active| self.is_worthwhile(likelihood, active, part.size + 1));
         if live.is_empty() {
             return;
         }
@@ -211,25 +253,15 @@ impl<'a, const P: usize> ProbableSearch<'a, P> {
         }
     }
 
-    /// Returns whether an inference about a row from what is known with this likelihood may be worse than the
-    /// worst so far.
-    fn is_worthwhile(&self, likelihood: f64, active: &ActiveRow) -> bool {
+    /// Returns whether an inference about a row may be of use, from at least `size` attributes that are known with
+    /// at most this likelihood.
+    fn is_worthwhile(&self, likelihood: f64, active: &ActiveRow, size: u32) -> bool {
         let bound = likelihood * self.input.danger_function.of_sum(active.reachable);
-        bound > self.worst_so_far.weight(active.row as usize) * NEARLY_EQUAL
+        self.goal.wants(active.row as usize, bound, size)
     }
 
-    /// Returns the danger of an attribute if `having` of `rows` rows have it.
-    fn danger_by_share(&self, danger: f64, having: u64, rows: u64) -> f64 {
-        let confidence = having as f64 / rows as f64;
-        if confidence >= self.min_confidence {
-            confidence * danger
-        } else {
-            0.0
-        }
-    }
-
-    /// Improves the scores of the part's active rows by the inferences from `part.known`, and bounds what can
-    /// be inferred if more is known. Returns the slots in which all rows have the same attribute, or `None` if
+    /// Passes the inferences about the part's active rows from `part.known` to the goal, and bounds what can be
+    /// inferred if more is known. Returns the slots in which all rows have the same attribute, or `None` if
     /// the search has to stop.
     fn weigh(&self, counts: &mut Vec<u64>, part: &mut Part<P>) -> Option<[u64; P]> {
         counts.resize(self.count_of_counts, 0);
@@ -247,15 +279,25 @@ impl<'a, const P: usize> ProbableSearch<'a, P> {
                 counts[dangerous.count_of(bits)] += multiplicity;
             }
         }
+        let mut joint = FxHashMap::default();
         for done in 0..part.active.len() {
             if self.should_stop_at(done) {
                 return None;
             }
             let active = &mut part.active[done];
             let danger = self.danger_and_reach(counts, total, &part.known, active);
-            let weight = part.likelihood * self.input.danger_function.of_sum(danger);
-            self.worst_so_far
-                .improve(active.row as usize, weight, &part.known);
+            if !self.goal.takes(part.size) {
+                continue;
+            }
+            let row = active.row as usize;
+            let mut weight = part.likelihood * self.input.danger_function.of_sum(danger);
+            if self.input.joint_confidence {
+                if !self.goal.wants(row, weight, part.size) {
+                    continue;
+                }
+                weight = part.likelihood * self.joint_danger(counts, total, part, row, &mut joint)?;
+            }
+            self.goal.take(row, weight, &part.known, total);
         }
         for (done, row) in part.rows().enumerate() {
             if self.should_stop_at(done) {
@@ -281,12 +323,50 @@ impl<'a, const P: usize> ProbableSearch<'a, P> {
                 let having = counts[dangerous.count_of(bits)];
                 let lacking = dangerous.lacking.get(row).copied().unwrap_or(0);
                 let unknown = counts[dangerous.count_of_unknown()];
-                danger += self.danger_by_share(of_attribute, having, total - unknown);
-                reachable += self.danger_by_share(of_attribute, having, having + u64::from(lacking));
+                danger += self.input.danger_by_share(of_attribute, having, total - unknown);
+                reachable += self
+                    .input
+                    .danger_by_share(of_attribute, having, having + u64::from(lacking));
             }
         }
         active.reachable = active.reachable.min(reachable);
         danger
+    }
+
+    /// Returns the largest confidence times danger of all sets of attributes that may be inferred about a row, or
+    /// `None` if the search has to stop. `found` has the results for rows of the part with the same attributes.
+    fn joint_danger(
+        &self,
+        counts: &[u64],
+        total: u64,
+        part: &Part<P>,
+        row: usize,
+        found: &mut FxHashMap<[u64; P], f64>,
+    ) -> Option<f64> {
+        let input = self.input;
+        let bits = &input.rows[row];
+        let mut among = [0; P];
+        for dangerous in self
+            .dangerous
+            .iter()
+            .filter(|other| !part.known.has(other.slot.bit))
+        {
+            let of_attribute = dangerous.slot.danger[dangerous.slot.slot_code(bits)];
+            let having = counts[dangerous.count_of(bits)];
+            let unknown = counts[dangerous.count_of_unknown()];
+            if of_attribute > 0.0 && input.danger_by_share(of_attribute, having, total - unknown) > 0.0 {
+                among = among.or(&Words::single(dangerous.slot.bit));
+            }
+        }
+        let attributes = input.table.restricted_to(bits, &among);
+        if let Some(&danger) = found.get(&attributes) {
+            return Some(danger);
+        }
+        let nothing = JointInference::NOTHING;
+        let stop = || self.stop.is_requested();
+        let danger = worst_set(input, bits, &among, part.rows(), nothing, stop)?.value;
+        found.insert(attributes, danger);
+        Some(danger)
     }
 
     /// Returns whether the search has to stop. Checks the limits only once every `ROWS_PER_LOOK` rows.
@@ -324,6 +404,7 @@ impl<'a, const P: usize> ProbableSearch<'a, P> {
                 slot_codes.push(slot_code);
                 parts.push(Part {
                     known: part.known.or(&Words::single(slot.bit)),
+                    size: part.size + 1,
                     likelihood,
                     from: slot_index + 1,
                     active: Vec::new(),
@@ -338,7 +419,7 @@ impl<'a, const P: usize> ProbableSearch<'a, P> {
                 reachable: active.reachable.min(danger),
                 ..*active
             };
-            if self.is_worthwhile(likelihood, &active) {
+            if self.is_worthwhile(likelihood, &active, part.size) {
                 part.active.push(active);
             } else {
                 part.witnesses.push(active.row);
