@@ -383,7 +383,8 @@ impl ColumnSettings {
             let lengths =
                 lengths.and_then(|lengths| lengths.iter().map(length).collect::<Option<BTreeSet<u64>>>());
             let problem = || {
-                let problem = format!("prefixes is not an array of lengths from 1 to {MAX_PREFIX}");
+                let problem =
+                    format!("prefixes is not an array of 1 to {MAX_PREFIXES} lengths from 1 to {MAX_PREFIX}");
                 invalid_for(column, problem)
             };
             let lengths = lengths

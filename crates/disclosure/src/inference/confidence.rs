@@ -65,6 +65,11 @@ pub(super) trait Goal<const P: usize>: Sync {
         true
     }
 
+    /// Returns whether nothing is wanted from more than `size` known attributes.
+    fn ends_with(&self, _size: u32) -> bool {
+        false
+    }
+
     /// Takes an inference about a row from known attributes that `support` rows have. Only one thread at a time
     /// works on a row.
     fn take(&self, row: usize, weight: f64, known: &[u64; P], support: u64);
@@ -89,7 +94,7 @@ pub(super) struct ProbableSearch<'a, const P: usize, G> {
     count_of_counts: usize,
     /// Per slot, the largest likelihood in it and in all slots after it.
     likeliest_from: Vec<f64>,
-    buffers: Pool<Buffers>,
+    buffers: Pool<Buffers<P>>,
     pub stop: Stop<'a>,
 }
 
@@ -105,11 +110,24 @@ struct DangerousSlot<'a> {
 
 /// Working memory of one thread.
 #[derive(Default)]
-struct Buffers {
+struct Buffers<const P: usize> {
     /// Counts of all dangerous slots, all 0 between uses.
     counts: Vec<u64>,
     /// Per slot code, 1 + the index of its part, all 0 between uses.
     part_of_slot_code: Vec<u32>,
+    groups: Vec<Group<P>>,
+}
+
+/// Rows of a part that have the same attribute in a slot.
+struct Group<const P: usize> {
+    slot_code: usize,
+    first: [u64; P],
+    /// Bits in which some row differs from the first.
+    differing: [u64; P],
+    support: u64,
+    likelihood: f64,
+    /// Weight of the certain inference.
+    weight: f64,
 }
 
 /// Row about which a worse inference may still be found.
@@ -208,7 +226,7 @@ impl<'a, const P: usize, G: Goal<P>> ProbableSearch<'a, P, G> {
 
     /// Searches the part and, recursively, its parts. `buffers` are all 0 before and after, unless the search
     /// has to stop.
-    fn search_part(&self, buffers: &mut Buffers, part: &mut Part<P>) {
+    fn search_part(&self, buffers: &mut Buffers<P>, part: &mut Part<P>) {
         if self.stop.is_requested() {
             return;
         }
@@ -231,6 +249,15 @@ impl<'a, const P: usize, G: Goal<P>> ProbableSearch<'a, P, G> {
                 self.input.limits.control.advance(1);
             }
             if shared.has(slot.bit) {
+                continue;
+            }
+            if self.goal.ends_with(part.size + 1) && self.input.is_certain() {
+                if self
+                    .take_certain(buffers, part, &live, &witnesses, slot_index)
+                    .is_none()
+                {
+                    return;
+                }
                 continue;
             }
             let Some(mut parts) = self.parts(
@@ -438,6 +465,96 @@ impl<'a, const P: usize, G: Goal<P>> ProbableSearch<'a, P, G> {
         }
         parts.retain(|part| !part.active.is_empty());
         Some(parts)
+    }
+}
+
+impl<const P: usize, G: Goal<P>> ProbableSearch<'_, P, G> {
+    /// Passes the certain inferences about rows of a part to the goal, if their attribute in one more slot is known.
+    /// It does the same as searching the parts of the part, but more quickly. Returns `None` if the search has to
+    /// stop.
+    fn take_certain(
+        &self,
+        Buffers {
+            part_of_slot_code: group_of_slot_code,
+            groups,
+            ..
+        }: &mut Buffers<P>,
+        part: &Part<P>,
+        live: &[ActiveRow],
+        witnesses: &[u32],
+        slot_index: usize,
+    ) -> Option<()> {
+        let input = self.input;
+        let slot = &input.table.slots[slot_index];
+        if group_of_slot_code.len() < slot.likelihood.len() {
+            group_of_slot_code.resize(slot.likelihood.len(), 0);
+        }
+        groups.clear();
+        for (done, active) in live.iter().enumerate() {
+            if self.should_stop_at(done) {
+                return None;
+            }
+            let bits = &input.rows[active.row as usize];
+            let slot_code = slot.slot_code(bits);
+            let likelihood = part.likelihood * slot.likelihood[slot_code];
+            if group_of_slot_code[slot_code] == 0 && likelihood > 0.0 {
+                groups.push(Group::new(slot_code, *bits, likelihood));
+                group_of_slot_code[slot_code] = groups.len() as u32;
+            }
+        }
+        let rows = live
+            .iter()
+            .map(|active| active.row)
+            .chain(witnesses.iter().copied());
+        for (done, row) in rows.enumerate() {
+            if self.should_stop_at(done) {
+                return None;
+            }
+            let bits = &input.rows[row as usize];
+            if let Some(index) = group_of_slot_code[slot.slot_code(bits)].checked_sub(1) {
+                let group = &mut groups[index as usize];
+                group.differing = group.differing.or(&bits.xor(&group.first));
+                group.support += input.table.multiplicity[row as usize];
+            }
+        }
+        let known = part.known.or(&Words::single(slot.bit));
+        for group in groups.iter_mut() {
+            let differing = input.fields.occupied(&group.differing);
+            let inferred = input
+                .fields
+                .occupied(&group.first)
+                .without(&differing)
+                .without(&known);
+            let danger = input.danger_of(&group.first, &inferred);
+            group.weight = group.likelihood * input.danger_function.of_sum(danger);
+        }
+        for (done, active) in live.iter().enumerate() {
+            if self.should_stop_at(done) {
+                return None;
+            }
+            let row = active.row as usize;
+            if let Some(index) = group_of_slot_code[slot.slot_code(&input.rows[row])].checked_sub(1) {
+                let group = &groups[index as usize];
+                self.goal.take(row, group.weight, &known, group.support);
+            }
+        }
+        groups
+            .iter()
+            .for_each(|group| group_of_slot_code[group.slot_code] = 0);
+        Some(())
+    }
+}
+
+impl<const P: usize> Group<P> {
+    fn new(slot_code: usize, first: [u64; P], likelihood: f64) -> Self {
+        Group {
+            slot_code,
+            first,
+            differing: [0; P],
+            support: 0,
+            likelihood,
+            weight: 0.0,
+        }
     }
 }
 

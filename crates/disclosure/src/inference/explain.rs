@@ -10,7 +10,7 @@ use super::bitset::Words;
 use super::joint::{JointInference, worst_set};
 use super::packed_table::{PackedTable, Slot, with_width};
 use super::postings::{Postings, TableMasks};
-use super::score::{NEARLY_EQUAL, Scores, SearchInput, Settings};
+use super::score::{Scores, SearchInput, Settings};
 use super::search::MaskSource;
 use crate::parallel_sort::parallel_sort;
 use crate::{Control, Result};
@@ -115,7 +115,8 @@ impl Explanations {
 }
 
 /// Returns the worst inference about each of these distinct rows, as found by `scores` or
-/// [`fewest_known`](super::fewest_known). No known attribute can be left out without lowering the weight.
+/// [`fewest_known`](super::fewest_known). If only certain inferences count and nothing is unknown, known attributes that are
+/// not needed are left out. Otherwise, only `fewest_known` does that.
 pub fn explain(
     table: &PackedTable,
     settings: &Settings,
@@ -171,11 +172,7 @@ fn explain_rows<const P: usize>(
             vec![certain_inference(&input, &postings, of_alike[0], &known)]
         } else {
             let mut rows = RowsWithKnown::new(&input, &postings, of_alike[0], alike[0].1);
-            let explain = |row: &usize| match is_minimal(row) {
-                true => rows.inference(*row),
-                false => rows.shortened(&postings, *row).inference(*row),
-            };
-            of_alike.iter().map(explain).collect()
+            of_alike.iter().map(|&row| rows.inference(row)).collect()
         })
     };
     let explained: Vec<Vec<Inference>> = alike.par_iter().map(explain).collect::<Result<_>>()?;
@@ -280,25 +277,6 @@ impl<'a, const P: usize> RowsWithKnown<'a, P> {
             restrict_to_joint(self.input, &mut inference, bits, &joint);
         }
         inference
-    }
-
-    /// Returns the rows with the known attributes of a row that are needed for its inference: without any one of
-    /// them, its weight would be lower.
-    fn shortened(&mut self, postings: &Postings, row: usize) -> Self {
-        let weight = self.inference(row).weight();
-        let mut needed = Self::new(self.input, postings, row, self.known);
-        let bits = &self.input.rows[row];
-        // The slots that tell rows apart best come first. Going backwards keeps those.
-        for slot in self.input.table.slots.iter().rev() {
-            if needed.known.has(slot.bit) && slot.likelihood[slot.slot_code(bits)] == 1.0 {
-                let without = needed.known.without(&Words::single(slot.bit));
-                let mut fewer = Self::new(self.input, postings, row, without);
-                if fewer.inference(row).weight() * NEARLY_EQUAL >= weight {
-                    needed = fewer;
-                }
-            }
-        }
-        needed
     }
 }
 

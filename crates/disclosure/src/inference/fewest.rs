@@ -98,6 +98,10 @@ impl<const P: usize> Goal<P> for FewestKnown<'_> {
         size == self.size
     }
 
+    fn ends_with(&self, size: u32) -> bool {
+        size >= self.size
+    }
+
     fn take(&self, row: usize, weight: f64, known: &[u64; P], support: u64) {
         if weight * NEARLY_EQUAL >= self.scores[row] && support < self.support(row) {
             self.support[row].store(support, Relaxed);
