@@ -19,6 +19,7 @@
 //! (`fewest`). What it looks for is its [`Goal`].
 
 use super::bitset::Words;
+use super::few_rows::{self, Attribute, FewRows};
 use super::joint::{JointInference, worst_set};
 use super::packed_table::Slot;
 use super::pool::Pool;
@@ -60,14 +61,9 @@ pub(super) trait Goal<const P: usize>: Sync {
     /// `weight`.
     fn wants(&self, row: usize, weight: f64, size: u32) -> bool;
 
-    /// Returns whether inferences from `size` known attributes are taken.
-    fn takes(&self, _size: u32) -> bool {
-        true
-    }
-
-    /// Returns whether nothing is wanted from more than `size` known attributes.
-    fn ends_with(&self, _size: u32) -> bool {
-        false
+    /// Returns the number of known attributes of all inferences that are taken; `None` if any number is.
+    fn size(&self) -> Option<u32> {
+        None
     }
 
     /// Takes an inference about a row from known attributes that `support` rows have. Only one thread at a time
@@ -116,6 +112,7 @@ struct Buffers<const P: usize> {
     /// Per slot code, 1 + the index of its part, all 0 between uses.
     part_of_slot_code: Vec<u32>,
     groups: Vec<Group<P>>,
+    few: FewRows,
 }
 
 /// Rows of a part that have the same attribute in a slot.
@@ -230,6 +227,16 @@ impl<'a, const P: usize, G: Goal<P>> ProbableSearch<'a, P, G> {
         if self.stop.is_requested() {
             return;
         }
+        let rows = part.active.len() + part.witnesses.len();
+        if let Some(size) = self.goal.size()
+            && self.input.is_certain()
+            && rows <= few_rows::MAX_ROWS
+        {
+            for own in 0..part.active.len() {
+                self.search_few(&mut buffers.few, part, own, size);
+            }
+            return;
+        }
         let Some(shared) = self.weigh(&mut buffers.counts, part) else {
             return;
         };
@@ -251,7 +258,7 @@ impl<'a, const P: usize, G: Goal<P>> ProbableSearch<'a, P, G> {
             if shared.has(slot.bit) {
                 continue;
             }
-            if self.goal.ends_with(part.size + 1) && self.input.is_certain() {
+            if self.goal.size() == Some(part.size + 1) && self.input.is_certain() {
                 if self
                     .take_certain(buffers, part, &live, &witnesses, slot_index)
                     .is_none()
@@ -313,7 +320,7 @@ impl<'a, const P: usize, G: Goal<P>> ProbableSearch<'a, P, G> {
             }
             let active = &mut part.active[done];
             let danger = self.danger_and_reach(counts, total, &part.known, active);
-            if !self.goal.takes(part.size) {
+            if self.goal.size().is_some_and(|size| size != part.size) {
                 continue;
             }
             let row = active.row as usize;
@@ -542,6 +549,58 @@ impl<const P: usize, G: Goal<P>> ProbableSearch<'_, P, G> {
             .iter()
             .for_each(|group| group_of_slot_code[group.slot_code] = 0);
         Some(())
+    }
+}
+
+impl<const P: usize, G: Goal<P>> ProbableSearch<'_, P, G> {
+    /// Passes the certain inferences from `size` known attributes about one active row to the goal, if the part has
+    /// few rows.
+    fn search_few(&self, few: &mut FewRows, part: &Part<P>, own: usize, size: u32) {
+        let input = self.input;
+        let active = &part.active[own];
+        if size < part.size || !self.is_worthwhile(part.likelihood, active, size) {
+            return;
+        }
+        let bits = &input.rows[active.row as usize];
+        few.clear();
+        for (slot_index, slot) in input.table.slots.iter().enumerate() {
+            let slot_code = slot.slot_code(bits);
+            if slot_code == 0 || part.known.has(slot.bit) {
+                continue;
+            }
+            let (likelihood, danger) = (slot.likelihood[slot_code], slot.danger[slot_code]);
+            let is_choice = likelihood > 0.0 && slot_index >= part.from;
+            if is_choice || danger > 0.0 {
+                let has = |row: u32| slot.slot_code(&input.rows[row as usize]) == slot_code;
+                few.add(
+                    Attribute {
+                        bit: slot.bit,
+                        likelihood,
+                        danger,
+                        rows: few_rows::set(part.rows().map(has)),
+                    },
+                    is_choice,
+                );
+            }
+        }
+        few.multiplicity
+            .extend(part.rows().map(|row| input.table.multiplicity[row as usize]));
+        let row = active.row as usize;
+        few.search(
+            size - part.size,
+            part.likelihood,
+            |likelihood, danger| {
+                let weight = likelihood * input.danger_function.of_sum(danger);
+                self.goal.wants(row, weight, size)
+            },
+            |added, likelihood, danger, support| {
+                let single = |known: [u64; P], &bit: &usize| known.or(&Words::single(bit));
+                let known = added.iter().fold(part.known, single);
+                let weight = likelihood * input.danger_function.of_sum(danger);
+                self.goal.take(row, weight, &known, support);
+            },
+            || self.stop.is_requested(),
+        );
     }
 }
 

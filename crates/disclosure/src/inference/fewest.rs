@@ -94,12 +94,8 @@ impl<const P: usize> Goal<P> for FewestKnown<'_> {
             && self.support(row) > self.multiplicity[row]
     }
 
-    fn takes(&self, size: u32) -> bool {
-        size == self.size
-    }
-
-    fn ends_with(&self, size: u32) -> bool {
-        size >= self.size
+    fn size(&self) -> Option<u32> {
+        Some(self.size)
     }
 
     fn take(&self, row: usize, weight: f64, known: &[u64; P], support: u64) {

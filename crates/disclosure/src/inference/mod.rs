@@ -59,6 +59,7 @@ mod confidence;
 mod decoys;
 mod discount;
 mod explain;
+mod few_rows;
 mod fewest;
 mod holes;
 mod inferences;

@@ -2,9 +2,11 @@
 //! from them.
 
 use crate::tables::{assert_close, config};
-use crate::unknown::{Coded, a_confidence, a_table};
-use disclosure::Control;
-use disclosure::inference::{Explanations, Inference, Scores, Settings, explain, fewest_known, scores};
+use crate::unknown::{Coded, CodedColumn, Kind, a_confidence, a_table};
+use disclosure::inference::{
+    Explanations, Inference, Nulls, Scores, Settings, explain, fewest_known, scores,
+};
+use disclosure::{Control, NULL, Weights};
 use proptest::prelude::*;
 use reference::inference::{Definition, Inference as Expected, Table};
 
@@ -98,4 +100,71 @@ proptest! {
             }
         }
     }
+}
+
+/// Returns a table with more rows than are searched at once, whose columns have three values each.
+fn large_table(seed: u64, weights: &[(f64, f64)]) -> Coded {
+    let mut state = seed;
+    let mut below = |limit: u64| {
+        state = state
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (state >> 33) % limit
+    };
+    let columns = weights.iter().map(|&(likelihood, danger)| CodedColumn {
+        kind: Kind::Values,
+        weights: vec![Weights { likelihood, danger }; 3],
+        nulls: Nulls::Absent,
+    });
+    let mut code = || if below(20) == 0 { NULL } else { 1 + below(3) as u32 };
+    let row = |_| weights.iter().map(|_| code()).collect();
+    Coded {
+        columns: columns.collect(),
+        rows: (0..150).map(row).collect(),
+    }
+}
+
+#[test]
+fn the_fewest_are_found_among_many_rows() {
+    let quasi = [(1.0, 0.0); 6];
+    let labelled: Vec<(f64, f64)> = quasi.into_iter().chain([(0.0, 1.0), (0.0, 0.5)]).collect();
+    let weighed = [
+        (0.9, 0.1),
+        (1.0, 0.5),
+        (0.5, 0.5),
+        (1.0, 0.0),
+        (0.3, 1.0),
+        (1.0, 1.0),
+        (0.0, 1.0),
+    ];
+    let mut sizes = [0; 8];
+    for seed in 1..4 {
+        for weights in [&labelled[..], &weighed[..]] {
+            let coded = large_table(seed, weights);
+            let settings = Settings::default();
+            let Explained {
+                distinct_of_row,
+                explanations,
+                ..
+            } = explained(&coded, &settings, true);
+            let (table, unknown) = coded.table();
+            let definition = Definition {
+                constant: 1.0,
+                min_confidence: 1.0,
+                joint: false,
+                unknown: &unknown,
+            };
+            let fewest = table.fewest_known_by(&definition);
+            for (row, fewest) in distinct_of_row.into_iter().zip(fewest) {
+                let found = explanations.of(row);
+                let found = (!found.inferred.is_empty()).then_some((found.known.len(), found.support));
+                assert_eq!(found, fewest);
+                sizes[fewest.map_or(0, |(size, _)| size)] += 1;
+            }
+        }
+    }
+    assert!(
+        sizes[1..].iter().filter(|&&rows| rows > 30).count() > 1,
+        "{sizes:?}"
+    );
 }
