@@ -22,6 +22,10 @@ CREATE TYPE disclosure.null_treatment AS ENUM ('value', 'wildcard');
 COMMENT ON TYPE disclosure.null_treatment IS
   'treatment of NULL in comparisons: value (equals only NULL, as in GROUP BY) or wildcard (equals everything, like a suppressed cell)';
 
+CREATE TYPE disclosure.sensitive_null_treatment AS ENUM ('absent', 'value', 'unknown');
+COMMENT ON TYPE disclosure.sensitive_null_treatment IS
+  'meaning of NULL in a column that must not be learnt: absent (the row has no value), value (a value of its own that must not be learnt either) or unknown (the row may have any value)';
+
 -- References to relations and roles in the tables that pg_dump dumps. They are printed like regclass and regrole. A name
 -- that no longer exists is read as 0 instead of raising an error, because one such row would make COPY fail, and a restore
 -- would lose all other rows.

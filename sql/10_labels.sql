@@ -97,7 +97,7 @@ CREATE FUNCTION disclosure.label_column(relation regclass, column_name name, lab
   LANGUAGE c VOLATILE PARALLEL UNSAFE
   AS 'MODULE_PATHNAME', 'label_column_wrapper';
 COMMENT ON FUNCTION disclosure.label_column(regclass, name, text) IS
-  'labels a column: quasi, sensitive, sensitive nulls=value, identifier, person, household, ignore, or likelihood=… danger=…; NULL removes the label';
+  'labels a column: quasi, sensitive, sensitive nulls=value, identifier, person, household, ignore, likelihood=… danger=…, or sensitive danger={"…": …, "*": …}; NULL removes the label';
 
 CREATE FUNCTION disclosure.label_columns(
     relation   regclass,
@@ -142,7 +142,7 @@ COMMENT ON VIEW disclosure.labels IS
   'every column with a label of its own; a security label takes precedence over one set by label_column';
 COMMENT ON COLUMN disclosure.labels.label IS 'the label in its canonical spelling';
 COMMENT ON COLUMN disclosure.labels.likelihood IS 'how likely it is that an adversary knows the value beforehand, from 0 to 1';
-COMMENT ON COLUMN disclosure.labels.danger IS 'how harmful it is if an adversary infers the value, from 0 to 1';
+COMMENT ON COLUMN disclosure.labels.danger IS 'how harmful it is if an adversary infers the value, from 0 to 1; if that depends on the value, the largest danger of any';
 COMMENT ON COLUMN disclosure.labels.source IS '''security label'' or ''label_column''';
 GRANT SELECT ON disclosure.labels TO PUBLIC;
 

@@ -1,15 +1,18 @@
 -- The privacy score (White 2021): what an adversary who knows some attributes of a row can infer about the others.
 
 CREATE FUNCTION disclosure.privacy_score(
-    record         record,
-    labels         jsonb DEFAULT NULL,
-    min_confidence float8 DEFAULT 1,
-    constant       float8 DEFAULT 1,
-    budget         interval DEFAULT NULL
+    record           record,
+    labels           jsonb DEFAULT NULL,
+    min_confidence   float8 DEFAULT 1,
+    joint_confidence boolean DEFAULT false,
+    sensitive_nulls  disclosure.sensitive_null_treatment DEFAULT 'absent',
+    discount_common  boolean DEFAULT false,
+    constant         float8 DEFAULT 1,
+    budget           interval DEFAULT NULL
   ) RETURNS float8
   LANGUAGE c WINDOW STABLE PARALLEL RESTRICTED
   AS 'MODULE_PATHNAME', 'privacy_score_wrapper';
-COMMENT ON FUNCTION disclosure.privacy_score(record, jsonb, float8, float8, interval) IS
+COMMENT ON FUNCTION disclosure.privacy_score(record, jsonb, float8, boolean, disclosure.sensitive_null_treatment, boolean, float8, interval) IS
   'window function: returns how much an adversary can infer about this row of the partition at worst, from 0 (nothing) to less than 1; weights come from the labels of the columns or from the argument labels';
 
 CREATE FUNCTION disclosure_internal.policy_score(
@@ -23,25 +26,31 @@ COMMENT ON FUNCTION disclosure_internal.policy_score(record, jsonb, float8) IS
   'window function: returns the privacy score of this row of the partition as policies take it: the share of a value is taken over the rows whose value is not NULL, unless labels say "nulls": "value"; an upper bound if the budget ran out';
 
 CREATE FUNCTION disclosure.privacy_inference(
-    record         record,
-    labels         jsonb DEFAULT NULL,
-    min_confidence float8 DEFAULT 1,
-    constant       float8 DEFAULT 1,
-    budget         interval DEFAULT NULL
+    record           record,
+    labels           jsonb DEFAULT NULL,
+    min_confidence   float8 DEFAULT 1,
+    joint_confidence boolean DEFAULT false,
+    sensitive_nulls  disclosure.sensitive_null_treatment DEFAULT 'absent',
+    discount_common  boolean DEFAULT false,
+    constant         float8 DEFAULT 1,
+    budget           interval DEFAULT NULL
   ) RETURNS jsonb
   LANGUAGE c WINDOW STABLE PARALLEL RESTRICTED
   AS 'MODULE_PATHNAME', 'privacy_inference_wrapper';
-COMMENT ON FUNCTION disclosure.privacy_inference(record, jsonb, float8, float8, interval) IS
+COMMENT ON FUNCTION disclosure.privacy_inference(record, jsonb, float8, boolean, disclosure.sensitive_null_treatment, boolean, float8, interval) IS
   'window function: returns the worst inference about this row of the partition: what has to be known, what follows, and how likely and dangerous that is';
 
 CREATE FUNCTION disclosure.privacy_summary(
-    relation       regclass,
-    columns        name[] DEFAULT NULL,
-    labels         jsonb DEFAULT NULL,
-    threshold      float8 DEFAULT 0.5,
-    min_confidence float8 DEFAULT 1,
-    constant       float8 DEFAULT 1,
-    budget         interval DEFAULT NULL,
+    relation         regclass,
+    columns          name[] DEFAULT NULL,
+    labels           jsonb DEFAULT NULL,
+    threshold        float8 DEFAULT 0.5,
+    min_confidence   float8 DEFAULT 1,
+    joint_confidence boolean DEFAULT false,
+    sensitive_nulls  disclosure.sensitive_null_treatment DEFAULT 'absent',
+    discount_common  boolean DEFAULT false,
+    constant         float8 DEFAULT 1,
+    budget           interval DEFAULT NULL,
     OUT rows        bigint,
     OUT average     float8,
     OUT maximum     float8,
@@ -53,7 +62,7 @@ CREATE FUNCTION disclosure.privacy_summary(
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 1
   AS 'MODULE_PATHNAME', 'privacy_summary_wrapper';
-COMMENT ON FUNCTION disclosure.privacy_summary(regclass, name[], jsonb, float8, float8, float8, interval) IS
+COMMENT ON FUNCTION disclosure.privacy_summary(regclass, name[], jsonb, float8, float8, boolean, disclosure.sensitive_null_treatment, boolean, float8, interval) IS
   'returns the average and maximum privacy score of a table, the number and share of rows at or above the threshold, and bounds of the average if it is not exact';
 
 CREATE FUNCTION disclosure.privacy_score(
@@ -89,14 +98,17 @@ COMMENT ON FUNCTION disclosure.privacy_score(float8, "any") IS
   'raises an error that says what to write: privacy_score takes a whole row, not single columns';
 
 CREATE FUNCTION disclosure.inferences(
-    relation       regclass,
-    columns        name[] DEFAULT NULL,
-    labels         jsonb DEFAULT NULL,
-    min_weight     float8 DEFAULT 0,
-    min_confidence float8 DEFAULT 1,
-    constant       float8 DEFAULT 1,
-    max_rows       int DEFAULT 1000,
-    budget         interval DEFAULT NULL,
+    relation         regclass,
+    columns          name[] DEFAULT NULL,
+    labels           jsonb DEFAULT NULL,
+    min_weight       float8 DEFAULT 0,
+    min_confidence   float8 DEFAULT 1,
+    joint_confidence boolean DEFAULT false,
+    sensitive_nulls  disclosure.sensitive_null_treatment DEFAULT 'absent',
+    discount_common  boolean DEFAULT false,
+    constant         float8 DEFAULT 1,
+    max_rows         int DEFAULT 1000,
+    budget           interval DEFAULT NULL,
     OUT known      text[],
     OUT inferred   text[],
     OUT support    bigint,
@@ -107,7 +119,7 @@ CREATE FUNCTION disclosure.inferences(
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED
   AS 'MODULE_PATHNAME', 'inferences_wrapper';
-COMMENT ON FUNCTION disclosure.inferences(regclass, name[], jsonb, float8, float8, float8, int, interval) IS
+COMMENT ON FUNCTION disclosure.inferences(regclass, name[], jsonb, float8, float8, boolean, disclosure.sensitive_null_treatment, boolean, float8, int, interval) IS
   'lists the inferences that a table allows, worst first: what has to be known and what follows; at most max_rows of them';
 
 CREATE FUNCTION disclosure.holes(

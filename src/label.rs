@@ -97,7 +97,7 @@ fn set_labels(mut args: Args) -> Result<i32, Error> {
                     return Err(invalid(format!("\"{name}\" is given twice")));
                 }
                 Some(other) => return Err(invalid(format!("\"{name}\" is also in {other}"))),
-                None => labels.push((name, Some(label))),
+                None => labels.push((name, Some(label.clone()))),
             }
         }
     }
@@ -129,7 +129,7 @@ fn copy(mut args: Args) -> Result<i32, Error> {
     let mut others = Vec::new();
     for column in target.relation.columns() {
         match of_source.get(&column.name) {
-            Some(&label) => labels.push((column.name.clone(), Some(label))),
+            Some(label) => labels.push((column.name.clone(), Some(label.clone()))),
             None => others.push(&column.name[..]),
         }
     }
@@ -178,7 +178,7 @@ impl Target {
             store(self.oid, labels).map_err(|_| Error::Internal("the labels could not be stored"))
         })?;
         let changes = labels.iter().map(|(column, label)| match label {
-            Some(label) => format!("\"{column}\" {label}"),
+            Some(label) => format!("\"{column}\" {}", label.outline()),
             None => format!("\"{column}\" no label"),
         });
         let changes: Vec<String> = changes.collect();
@@ -279,16 +279,16 @@ impl Followed {
             Origins::View(columns) => {
                 for (name, origin) in columns {
                     if !labels.contains_key(&name)
-                        && let Some(&label) = self.labels_of(origin.relation)?.get(&origin.name)
+                        && let Some(label) = self.labels_of(origin.relation)?.get(&origin.name)
                     {
-                        labels.insert(name, label);
+                        labels.insert(name, label.clone());
                     }
                 }
             }
             Origins::Parents(parents) => {
                 for parent in parents {
-                    for (name, &label) in self.labels_of(parent)?.iter() {
-                        labels.entry(name.clone()).or_insert(label);
+                    for (name, label) in self.labels_of(parent)?.iter() {
+                        labels.entry(name.clone()).or_insert_with(|| label.clone());
                     }
                 }
             }
@@ -459,7 +459,7 @@ fn check_label(object: pg_sys::ObjectAddress, label: Option<&str>) -> Result<(),
         name.to_string_lossy().into_owned()
     };
     let label = label.map_or("no security label".into(), |label| {
-        format!("security label {label}")
+        format!("security label {}", label.outline())
     });
     log_change(object.objectId, &format!("\"{column}\" {label}"))
 }

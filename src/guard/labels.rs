@@ -101,7 +101,7 @@ impl Labels {
                 Ok(labels)
             })?),
         };
-        let label = labels.get(&origin.column).copied();
+        let label = labels.get(&origin.column).cloned();
         match label {
             Some(_) if !may_be_own && could_be_own(origin.relation) => Ok(None),
             label => Ok(label),
@@ -193,7 +193,7 @@ impl Labels {
                 |policy: &Rc<Policy>| policy.columns.iter().flatten().any(|name| *name == origin.column);
             let label = match self.of(origin)? {
                 Some(Label::Ignore) if !self.policies.iter().any(is_named) => continue,
-                Some(label) => label.to_string(),
+                Some(label) => label.outline(),
                 None if catalog::is_view(origin.relation) && origins.len() > 1 => continue,
                 None => "no label".into(),
             };

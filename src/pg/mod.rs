@@ -15,6 +15,7 @@ pub mod raised;
 pub mod range;
 pub mod receiver;
 mod references;
+pub mod regex;
 pub mod row;
 pub mod table;
 pub mod types;

@@ -122,7 +122,11 @@ score() {
 stop pg_cancel_backend "$(score w 'wide w')"
 stop pg_terminate_backend "$(score w 'wide w')"
 stop pg_cancel_backend "$(score 'w, min_confidence => 0.9' 'wide w')"
+stop pg_cancel_backend "$(score 'w, min_confidence => 0.3, joint_confidence => true' 'wide w')"
 stop pg_cancel_backend "$(score m 'many m')"
+# The score is quick, but not the search for the fewest known attributes.
+quasi="(SELECT jsonb_object_agg('w' || n, CASE n WHEN 40 THEN 'sensitive' ELSE 'quasi' END) FROM generate_series(1, 40) n)"
+stop pg_cancel_backend "SET disclosure.budget = -1; SELECT count(i) FROM (SELECT disclosure.privacy_inference(w, labels => $quasi) OVER () AS i FROM wide w) t"
 stop pg_cancel_backend "SET disclosure.budget = -1; SELECT * FROM disclosure.inferences('wide', max_rows => 1000000)"
 stop pg_cancel_backend "SET disclosure.budget = -1; SELECT * FROM disclosure.remedies('wide', threshold => 0.1)"
 stop pg_cancel_backend "SELECT count(disclosure.privacy_score(t, 'holes'::regclass)) FROM holes t"

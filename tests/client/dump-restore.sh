@@ -15,10 +15,10 @@ BEGIN
   PERFORM disclosure.label_column('patients', 'age', 'quasi');
   PERFORM disclosure.label_column('patients', 'zip', 'likelihood=0.9 danger=0.1');
   PERFORM disclosure.label_column('patients', 'name', 'identifier');
-  PERFORM disclosure.label_column('"Far Away"."Ödd"', 'Größe', 'sensitive');
+  PERFORM disclosure.label_column('"Far Away"."Ödd"', 'Größe', 'sensitive danger={"1 \"ü\" \\\\": 0.5, "*": 0.25}');
   PERFORM disclosure.label_column('dropped', 'a', 'quasi');
 END $$;
-SECURITY LABEL FOR disclosure ON COLUMN patients.diagnosis IS 'sensitive';
+SECURITY LABEL FOR disclosure ON COLUMN patients.diagnosis IS 'sensitive nulls=value danger={"it''s HIV": 1, "*": 0.3}';
 SECURITY LABEL FOR disclosure ON COLUMN patients.name IS 'ignore';
 -- After this, positions differ from those in the restored table, and names from those at labelling time.
 ALTER TABLE patients DROP COLUMN gone;
@@ -119,7 +119,7 @@ risks "$PGDATABASE" >"$work/risks"
 exports "$PGDATABASE" >"$work/exports"
 [ "$(grep -c disclosure_ "$work/exports")" = 19 ]
 grep -q '1 of 2 rows left out of public.outbox' "$work/exports"
-grep -qx 'Aix|flu|0.3333333333333333|2|anyone who knows town=Aix learns ill=flu' "$work/risks"
+grep -qx 'Aix|flu|0.3333333333333333|2|anyone who knows town=Aix learns ill=flu|1|2' "$work/risks"
 
 pg_dump >"$work/plain.sql"
 createdb -T template0 "${PGDATABASE}_plain"

@@ -49,7 +49,7 @@ pub use column_profile::{ColumnCounts, ColumnProfile};
 pub use control::{Control, MemoryBudget};
 pub use encode::Encoder;
 pub use error::{Error, Result};
-pub use label::{Label, Weights};
+pub use label::{DangerByValue, Label, Weights};
 /// Re-exported because matrices are passed in as views of this crate's types.
 pub use ndarray;
 #[doc(hidden)]

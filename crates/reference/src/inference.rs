@@ -13,6 +13,23 @@ pub struct Table {
     pub weights: Vec<Weights>,
 }
 
+/// How inferences are weighed.
+#[derive(Debug, Clone, Copy)]
+pub struct Definition<'a> {
+    /// c of Definition 3.4.
+    pub constant: f64,
+    /// Share of the rows from which on something counts as inferred.
+    pub min_confidence: f64,
+    /// Whether the share is that of all inferred attributes together, and multiplies the danger of all of
+    /// them, as White suggests in section 3.4. Otherwise, every attribute has its own share, which multiplies
+    /// its own danger.
+    pub joint: bool,
+    /// For each row, the attributes of which nobody knows whether the row has them: all those of a column that
+    /// is NULL in the row. A boolean that is false and an array without an element are known not to have the
+    /// attribute.
+    pub unknown: &'a [u32],
+}
+
 /// Inference from known attributes.
 #[derive(Debug, Clone)]
 pub struct Inference {
@@ -101,49 +118,125 @@ impl Table {
         self.rows.iter().map(worst).collect()
     }
 
-    /// Returns the score of each row if some values are unknown. `unknown` has, for each row, the attributes of
-    /// which nobody knows whether the row has them: all those of a column that is NULL in the row. A boolean that
-    /// is false and an array without an element are known not to have the attribute.
-    ///
-    /// An attribute of the row counts as inferred if at least a share `min_confidence` of those rows with the
-    /// known attributes in which it is not unknown have it, and its danger is multiplied by that share. If nothing
-    /// is unknown, these are the scores of [`scores`](Self::scores).
-    pub fn scores_with_unknown(&self, unknown: &[u32], constant: f64, min_confidence: f64) -> Vec<f64> {
-        let confidence = |known: u32, x: usize| {
-            let rows = self.rows.iter().zip(unknown);
-            let telling = rows.filter(|&(row, unknown)| row & known == known && unknown >> x & 1 == 0);
-            self.support(known | 1 << x) as f64 / telling.count() as f64
+    /// Returns the share of the rows with `known` that have all of `inferred`. Rows of which that is unknown
+    /// are left out: they may lack some of it, but are not known to lack any.
+    pub fn confidence(&self, known: u32, inferred: u32, unknown: &[u32]) -> f64 {
+        let rows = || {
+            self.rows
+                .iter()
+                .zip(unknown)
+                .filter(|(row, _)| *row & known == known)
         };
-        let weight = |row: u32, known: u32| {
-            let likelihood: f64 = self
-                .attributes(known)
-                .map(|x| self.weights[x].likelihood)
-                .product();
-            let danger: f64 = self
-                .attributes(row & !known)
-                .map(|x| (confidence(known, x), self.weights[x].danger))
-                .filter(|&(confidence, _)| confidence >= min_confidence)
-                .map(|(confidence, danger)| confidence * danger)
-                .sum();
-            likelihood * danger / (constant + danger)
+        let having = rows().filter(|(row, _)| *row & inferred == inferred).count();
+        let lacking = rows()
+            .filter(|(row, unknown)| inferred & !*row & !*unknown != 0)
+            .count();
+        having as f64 / (having + lacking) as f64
+    }
+
+    /// Returns the inference from `known` to attributes in `among`. With joint confidence, it is the one with the
+    /// largest conf(I|K) · dg(I) of all sets I whose confidence is at least `min_confidence`.
+    pub fn inference_by(&self, definition: &Definition, known: u32, among: u32) -> Inference {
+        let share = |set: u32| self.confidence(known, set, definition.unknown);
+        let is_enough = |share: f64| share >= definition.min_confidence;
+        let danger = |sum: f64| sum / (definition.constant + sum);
+        let harmful = self
+            .attributes(among & !known)
+            .filter(|&x| self.weights[x].danger > 0.0);
+        let harmful: u32 = harmful.map(|x| 1 << x).sum();
+        let sum = |set: u32| -> f64 { self.attributes(set).map(|x| self.weights[x].danger).sum() };
+        let (inferred, weight) = if definition.joint {
+            let sets = subsets(harmful).filter(|&set| set != 0 && is_enough(share(set)));
+            let weighed = sets.map(|set| (set, share(set) * danger(sum(set))));
+            weighed.max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((0, 0.0))
+        } else {
+            let inferred = self.attributes(harmful).filter(|x| is_enough(share(1 << x)));
+            let inferred: u32 = inferred.map(|x| 1 << x).sum();
+            let dangers = self
+                .attributes(inferred)
+                .map(|x| share(1 << x) * self.weights[x].danger);
+            (inferred, danger(dangers.sum()))
         };
+        let likelihoods = self.attributes(known).map(|x| self.weights[x].likelihood);
+        Inference {
+            known: self.attributes(known).collect(),
+            inferred: self.attributes(inferred).map(|x| (x, share(1 << x))).collect(),
+            support: self.support(known),
+            weight: likelihoods.product::<f64>() * weight,
+        }
+    }
+
+    /// Returns the score of each row: the largest weight of the inferences from all subsets of its attributes to
+    /// others of them.
+    pub fn scores_by(&self, definition: &Definition) -> Vec<f64> {
+        let weight = |row: u32, known: u32| self.inference_by(definition, known, row).weight;
         let worst = |&row: &u32| subsets(row).map(|known| weight(row, known)).fold(0.0, f64::max);
         self.rows.iter().map(worst).collect()
+    }
+
+    /// Returns the score of each row if some values are unknown: [`scores_by`](Self::scores_by) with separate
+    /// confidence.
+    pub fn scores_with_unknown(&self, unknown: &[u32], constant: f64, min_confidence: f64) -> Vec<f64> {
+        self.scores_by(&Definition {
+            constant,
+            min_confidence,
+            joint: false,
+            unknown,
+        })
+    }
+
+    /// Returns for each row the smallest number of attributes that have to be known in one of the worst inferences
+    /// about it and, of these inferences, the smallest support; `None` if nothing is inferred.
+    pub fn fewest_known_by(&self, definition: &Definition) -> Vec<Option<(usize, u64)>> {
+        let scores = self.scores_by(definition);
+        let fewest = |(&row, &score): (&u32, &f64)| {
+            let inferences = subsets(row).map(|known| self.inference_by(definition, known, row));
+            inferences
+                .filter(|inference| score > 0.0 && inference.weight >= score * (1.0 - 1e-12))
+                .map(|inference| (inference.known.len(), inference.support))
+                .min()
+        };
+        self.rows.iter().zip(&scores).map(fewest).collect()
+    }
+
+    /// Returns the table with the danger of each attribute multiplied by the share of the rows that lack it, of
+    /// those in which it is not `unknown`.
+    pub fn with_common_discounted(&self, unknown: &[u32]) -> Self {
+        let mut table = self.clone();
+        for (x, weights) in table.weights.iter_mut().enumerate() {
+            let telling = unknown.iter().filter(|unknown| *unknown >> x & 1 == 0).count();
+            if telling > 0 {
+                weights.danger *= 1.0 - self.support(1 << x) as f64 / telling as f64;
+            }
+        }
+        table
     }
 
     /// Returns all inferences with a positive weight of at least `min_weight` whose known set is free:
     /// without any one of its attributes, more rows have the rest. The inferences with the largest weight
     /// come first and, of these, those with the fewest known attributes.
     pub fn inferences(&self, constant: f64, min_confidence: f64, min_weight: f64) -> Vec<Inference> {
+        let definition = Definition {
+            constant,
+            min_confidence,
+            joint: false,
+            unknown: &vec![0; self.rows.len()],
+        };
+        self.inferences_by(&definition, min_weight)
+    }
+
+    /// Returns the same for another definition.
+    pub fn inferences_by(&self, definition: &Definition, min_weight: f64) -> Vec<Inference> {
         let sets: BTreeSet<u32> = self.rows.iter().flat_map(|&row| subsets(row)).collect();
         let is_free = |known: u32| {
             self.attributes(known)
                 .all(|x| self.support(known & !(1 << x)) > self.support(known))
         };
+        let all = (1 << self.weights.len()) - 1;
         let mut inferences: Vec<Inference> = sets
             .into_iter()
             .filter(|&known| is_free(known))
-            .map(|known| self.inference(known, u32::MAX, constant, min_confidence))
+            .map(|known| self.inference_by(definition, known, all))
             .filter(|inference| inference.weight > 0.0 && inference.weight * (1.0 + 1e-12) >= min_weight)
             .collect();
         let rounded = |inference: &Inference| (inference.weight * 1e11).round() as u64;

@@ -2,19 +2,21 @@
 //! these attributes are called.
 //!
 //! A boolean column has one attribute, which is present if the value is true. A column of arrays has one
-//! attribute per element, a column with bins one per bin, and any other column one per value.
+//! attribute per element, a column with bins one per bin, and any other column one per value. A column of text may
+//! have further attributes for parts of values. If NULL is a value, its attribute is the last one.
 
 use crate::encode::dictionary::Dictionary;
 use crate::encode::order::ranks_of_codes;
 use crate::encode::scale::Scale;
 use crate::error::Error;
 use crate::methods::inference::bins::Bins;
-use crate::methods::inference::column_settings::{ColumnSettings, NullMeaning, ValueWeights};
+use crate::methods::inference::column_settings::{ColumnSettings, NullMeaning, Parts, ValueWeights};
 use crate::pg::array::ElementType;
-use crate::pg::memory_context;
+use crate::pg::{memory_context, regex};
 use disclosure::inference::{Attribute, AttributesOfValue, Binning, Column, Nulls};
 use disclosure::{NULL, Weights};
 use pgrx::pg_sys::{self};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Attributes of a table.
 pub struct Attributes {
@@ -28,6 +30,8 @@ pub struct Attributes {
 struct Named {
     dictionary: Dictionary,
     naming: Naming,
+    /// Attribute of NULL, if it is a value.
+    null: Option<u32>,
 }
 
 /// What an attribute of a column stands for.
@@ -39,6 +43,31 @@ enum Naming {
     /// An element of arrays. Has a dictionary of elements, and the codes of the attributes' elements.
     Element(Dictionary, Vec<u32>),
     Bin(Bins),
+    /// A value or, after all values, a part of values. Has the codes of the attributes' values, the parts, and the
+    /// regular expression.
+    Part {
+        codes: Vec<u32>,
+        parts: Vec<Part>,
+        pattern: String,
+    },
+}
+
+/// A part of values of a column of text.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Part {
+    /// The first characters, as many as it says.
+    Prefix(usize, String),
+    /// What the regular expression captures.
+    Captured(String),
+}
+
+impl Part {
+    fn text(&self) -> String {
+        match self {
+            Part::Prefix(_, prefix) => format!("{prefix}*"),
+            Part::Captured(text) => text.clone(),
+        }
+    }
 }
 
 impl Attributes {
@@ -65,8 +94,15 @@ impl Attributes {
     /// Returns the name of an attribute, such as `zip=90210` or, for a boolean column, just `smoker`.
     pub fn text(&self, attribute: Attribute) -> String {
         let column = self.column_name(attribute.column);
-        match self.named[attribute.column as usize].naming {
+        let named = &self.named[attribute.column as usize];
+        match &named.naming {
+            _ if named.null == Some(attribute.index) => format!("{column} IS NULL"),
             Naming::True => column.into(),
+            Naming::Part { pattern, .. }
+                if matches!(named.part(attribute.index), Some(Part::Captured(_))) =>
+            {
+                format!("substring({column} from '{pattern}')={}", self.value(attribute))
+            }
             _ => format!("{column}={}", self.value(attribute)),
         }
     }
@@ -75,7 +111,7 @@ impl Attributes {
         &self.named[column as usize].dictionary.column().name
     }
 
-    /// Returns the value, array element or bin of an attribute; `true` for a boolean column.
+    /// Returns the value, part of values, array element or bin of an attribute; `true` for a boolean column.
     pub fn value(&self, attribute: Attribute) -> String {
         self.named[attribute.column as usize].value(attribute.index)
     }
@@ -85,6 +121,9 @@ impl Attributes {
     /// the column; names of bins are not.
     pub fn json(&self, attribute: Attribute) -> serde_json::Value {
         let named = &self.named[attribute.column as usize];
+        if named.null == Some(attribute.index) {
+            return serde_json::Value::Null;
+        }
         let text = named.value(attribute.index);
         match (&named.naming, named.dictionary.column().base_type()) {
             (Naming::True, _) => true.into(),
@@ -105,21 +144,54 @@ impl Named {
     ) -> Result<(Column, Self), Error> {
         let Some(weights) = &settings.weights else {
             let naming = Naming::Value(Vec::new()); // an ignored column has no attributes
-            return Ok((Column::ignored(), Named { dictionary, naming }));
+            let null = None;
+            return Ok((
+                Column::ignored(),
+                Named {
+                    dictionary,
+                    naming,
+                    null,
+                },
+            ));
         };
-        let (meaning, attributes, naming) = meaning_of(&mut dictionary, settings.binning, rows_of)?;
-        let named = Named { dictionary, naming };
+        let (meaning, attributes, naming) = match &settings.parts {
+            Some(parts) => values_and_parts(&mut dictionary, parts)?,
+            None => meaning_of(&mut dictionary, settings.binning, rows_of)?,
+        };
+        let mut named = Named {
+            dictionary,
+            naming,
+            null: None,
+        };
         let weights_of_values = named.weigh(attributes, weights)?;
         let column = column(meaning, weights_of_values, settings.nulls, weights.of_null());
+        if let Nulls::Attribute(attribute) = column.nulls {
+            named.null = Some(attribute);
+        }
         Ok((column, named))
     }
 
     fn weigh(&self, attributes: u32, weights: &ValueWeights) -> Result<Vec<Weights>, Error> {
-        match weights.of_all() {
-            Some(weights) => Ok(vec![weights; attributes as usize]),
-            None => memory_context::for_each("weighing values", 0..attributes, |attribute| {
+        let parts: &[Part] = match &self.naming {
+            Naming::Part { parts, .. } => parts,
+            _ => &[],
+        };
+        let values = attributes - parts.len() as u32;
+        let mut of_attributes = match weights.of_all() {
+            Some(weights) => vec![weights; values as usize],
+            None => memory_context::for_each("weighing values", 0..values, |attribute| {
                 Ok(weights.of_value(&self.value(attribute)))
-            }),
+            })?,
+        };
+        of_attributes.extend(parts.iter().map(|part| weights.of_part(&part.text())));
+        Ok(of_attributes)
+    }
+
+    /// Returns the part of values that an attribute stands for; `None` if it stands for something else.
+    fn part(&self, attribute: u32) -> Option<&Part> {
+        match &self.naming {
+            Naming::Part { codes, parts, .. } => parts.get((attribute as usize).checked_sub(codes.len())?),
+            _ => None,
         }
     }
 
@@ -129,10 +201,15 @@ impl Named {
             dictionary.text(code).unwrap_or_default()
         };
         match &self.naming {
+            _ if self.null == Some(attribute) => "NULL".into(),
             Naming::True => "true".into(),
             Naming::Value(codes) => text(&self.dictionary, codes),
             Naming::Element(elements, codes) => text(elements, codes),
             Naming::Bin(bins) => bins.text(attribute, &self.dictionary),
+            Naming::Part { codes, .. } => match self.part(attribute) {
+                Some(part) => part.text(),
+                None => text(&self.dictionary, codes),
+            },
         }
     }
 }
@@ -193,6 +270,56 @@ fn meaning_of(
         let meaning = AttributesOfValue::One(places[1..].iter().map(|place| Some(place - 1)).collect());
         Ok((meaning, values, Naming::Value(codes)))
     }
+}
+
+/// Returns the meaning of values that are attributes as a whole and by their parts. The parts come after all values, in
+/// an order of their own.
+fn values_and_parts(
+    dictionary: &mut Dictionary,
+    wanted: &Parts,
+) -> Result<(AttributesOfValue, u32, Naming), Error> {
+    let codes = dictionary.canonical_codes()?;
+    let values = codes.len() as u32;
+    let parts_of_value = memory_context::for_each("reading parts of values", 0..values, |value| {
+        let text = dictionary.text(codes[value as usize]).unwrap_or_default();
+        let prefix = |&length: &usize| {
+            // The length of the prefix in bytes. A value that is shorter has no such prefix.
+            let mut ends = text
+                .char_indices()
+                .map(|(start, letter)| start + letter.len_utf8());
+            let end = ends.nth(length - 1)?;
+            Some(Part::Prefix(length, text[..end].into()))
+        };
+        let captured = wanted
+            .pattern
+            .as_deref()
+            .and_then(|pattern| regex::substring(&text, pattern));
+        let prefixes = wanted.prefixes.iter().filter_map(prefix);
+        Ok(prefixes
+            .chain(captured.map(Part::Captured))
+            .collect::<Vec<Part>>())
+    })?;
+    let distinct: BTreeSet<&Part> = parts_of_value.iter().flatten().collect();
+    let number_of: BTreeMap<&Part, u32> = distinct.into_iter().zip(values..).collect();
+    let places = ranks_of_codes(&codes);
+    let of_code = places[1..].iter().map(|place| {
+        let value = place - 1;
+        let parts = parts_of_value[value as usize].iter().map(|part| number_of[part]);
+        std::iter::once(value).chain(parts).collect()
+    });
+    let meaning = AttributesOfValue::Set(of_code.collect());
+    let parts: Vec<Part> = number_of.into_keys().cloned().collect();
+    let attributes = values + parts.len() as u32;
+    let pattern = wanted.pattern.clone().unwrap_or_default();
+    Ok((
+        meaning,
+        attributes,
+        Naming::Part {
+            codes,
+            parts,
+            pattern,
+        },
+    ))
 }
 
 /// Returns a column for the algorithm. `attributes` are the weights of its attributes; NULL has `of_null` if it

@@ -1,4 +1,5 @@
-//! The settings of columns: their weights, and the bins that their values are put into.
+//! The settings of columns: their weights, the bins that their values are put into, the parts of their values that
+//! an adversary may know, and what NULL means.
 //!
 //! Weights come from the label of a column. The argument `labels` takes precedence: by column name, it gives
 //! another label, or an object of settings that are added to the label. A weight may differ by value.
@@ -7,20 +8,22 @@
 use crate::encode::scale::Scale;
 use crate::error::{Error, did_you_mean};
 use crate::label::{self, labels_of};
+use crate::pg::regex;
 use crate::pg::types::ColumnType;
 use disclosure::inference::Binning;
-use disclosure::{Label, Weights, spelling};
+use disclosure::{DangerByValue, Label, Weights, spelling};
 use pgrx::pg_sys;
 use pgrx::prelude::*;
 use serde_json::{Map, Value};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Display;
 
 /// The name of the argument.
 const ARGUMENT: &str = "labels";
 
 const ALLOWED: &str = "For each column name, give a label (quasi, sensitive, sensitive nulls=value, identifier, person, \
-                       household, ignore, likelihood=… danger=…) or an object with likelihood, danger, and bins or width.";
+                       household, ignore, likelihood=… danger=…) or an object with likelihood, danger, nulls, and bins or width, or \
+                       prefixes or pattern.";
 
 /// The settings of one column.
 pub struct ColumnSettings {
@@ -28,6 +31,8 @@ pub struct ColumnSettings {
     pub weights: Option<ValueWeights>,
     /// `None` if every value counts as it is.
     pub binning: Option<Binning>,
+    /// `None` if only whole values are attributes.
+    pub parts: Option<Parts>,
     pub nulls: NullMeaning,
     /// Whether neither a label nor the argument `labels` says anything about the column.
     pub is_unlabelled: bool,
@@ -36,8 +41,11 @@ pub struct ColumnSettings {
 /// Who asks for the settings of columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// A measure that users call. To it, NULL means absent.
+    /// A call that looks for changes to a table. To it, NULL means absent. It cannot use parts of values.
     Measure,
+    /// A measure whose option says what NULL means in columns with harmful values, unless the settings say that it is
+    /// a value.
+    Score(NullMeaning),
     /// A policy. To it, NULL means unknown, unless the settings say that it is a value.
     Policy,
 }
@@ -53,15 +61,45 @@ pub enum NullMeaning {
     Value,
 }
 
+impl NullMeaning {
+    /// The values of the SQL type `disclosure.sensitive_null_treatment`.
+    pub const WORDS: &[(&str, Self)] = &[
+        ("absent", NullMeaning::Absent),
+        ("value", NullMeaning::Value),
+        ("unknown", NullMeaning::Unknown),
+    ];
+}
+
 impl Purpose {
-    /// Returns what NULL means in a column, given whether its settings say that it is a value.
-    fn nulls(self, are_values: bool) -> NullMeaning {
-        match (self, are_values) {
-            (Purpose::Measure, _) => NullMeaning::Absent,
-            (Purpose::Policy, false) => NullMeaning::Unknown,
-            (Purpose::Policy, true) => NullMeaning::Value,
+    /// Returns what NULL means in a column with these weights, given whether its settings say that it is a value.
+    fn nulls(self, are_values: bool, weights: Option<&ValueWeights>) -> NullMeaning {
+        let is_harmful = || weights.is_some_and(ValueWeights::may_be_harmful);
+        match self {
+            Purpose::Policy if are_values => NullMeaning::Value,
+            Purpose::Policy => NullMeaning::Unknown,
+            Purpose::Score(_) if are_values && is_harmful() => NullMeaning::Value,
+            Purpose::Score(meaning) if is_harmful() => meaning,
+            Purpose::Measure | Purpose::Score(_) => NullMeaning::Absent,
         }
     }
+
+    /// Returns the weights of a label. To a policy, all values are as harmful as the most harmful one, so that no
+    /// export is judged less strictly because of a value that is not in it.
+    fn weights(self, label: &Label) -> Option<ValueWeights> {
+        match label {
+            Label::ByValue(by_value) if self != Purpose::Policy => Some(by_value.into()),
+            label => label.weights().map(ValueWeights::from),
+        }
+    }
+}
+
+/// Parts of values that an adversary may know.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Parts {
+    /// Lengths of prefixes, in characters, ascending.
+    pub prefixes: Vec<usize>,
+    /// Regular expression; what it captures is a part.
+    pub pattern: Option<String>,
 }
 
 /// The weights of a column's values.
@@ -87,6 +125,22 @@ impl From<Weights> for ValueWeights {
     }
 }
 
+impl From<&DangerByValue> for ValueWeights {
+    fn from(by_value: &DangerByValue) -> Self {
+        ValueWeights {
+            likelihood: ValueWeight::of_all(by_value.likelihood),
+            danger: ValueWeight {
+                of_value: by_value
+                    .of_values
+                    .iter()
+                    .map(|(value, &danger)| (value.clone(), danger))
+                    .collect(),
+                of_others: by_value.of_others,
+            },
+        }
+    }
+}
+
 impl ValueWeights {
     /// Returns the weights that all values have in common; `None` if weights are given by value.
     pub fn of_all(&self) -> Option<Weights> {
@@ -96,9 +150,12 @@ impl ValueWeights {
 
     /// Returns whether an adversary may know a value beforehand.
     pub fn may_be_known(&self) -> bool {
-        let likelihood = &self.likelihood;
-        let mut of_value = likelihood.of_value.values();
-        likelihood.of_others > 0.0 || of_value.any(|&likelihood| likelihood > 0.0)
+        self.likelihood.is_positive()
+    }
+
+    /// Returns whether it is harmful if an adversary infers a value.
+    fn may_be_harmful(&self) -> bool {
+        self.danger.is_positive()
     }
 
     /// Returns the weights of NULL in a column in which it is a value.
@@ -106,6 +163,15 @@ impl ValueWeights {
         Weights {
             likelihood: self.likelihood.of_others,
             danger: self.danger.of_others,
+        }
+    }
+
+    /// Returns the weights of a part of a value by its text. It is something to know rather than something to learn: it
+    /// is harmless, unless it has a danger of its own.
+    pub fn of_part(&self, text: &str) -> Weights {
+        Weights {
+            likelihood: self.likelihood.of_value(text),
+            danger: self.danger.of_value.get(text).copied().unwrap_or(0.0),
         }
     }
 
@@ -119,14 +185,15 @@ impl ValueWeights {
 }
 
 impl ValueWeight {
-    /// The key that stands for all values without a weight of their own.
-    const OTHERS: &str = "*";
-
     fn of_all(weight: f64) -> Self {
         ValueWeight {
             of_value: HashMap::new(),
             of_others: weight,
         }
+    }
+
+    fn is_positive(&self) -> bool {
+        self.of_others > 0.0 || self.of_value.values().any(|&weight| weight > 0.0)
     }
 
     fn of_value(&self, text: &str) -> f64 {
@@ -142,7 +209,7 @@ impl ValueWeight {
         };
         for (text, given) in of_values {
             let weight = weight(given)?;
-            if text == Self::OTHERS {
+            if text == DangerByValue::OTHERS {
                 self.of_others = weight;
             } else {
                 self.of_value.insert(text.clone(), weight);
@@ -154,6 +221,20 @@ impl ValueWeight {
 
 fn weight(given: &Value) -> Option<f64> {
     given.as_f64().filter(|&weight| Weights::allow(weight))
+}
+
+/// Largest length of a prefix.
+const MAX_PREFIX: u64 = 1000;
+
+/// Largest number of prefixes of one column.
+const MAX_PREFIXES: usize = 10;
+
+/// Returns whether the values of a column are text.
+fn is_text(column: &ColumnType) -> bool {
+    matches!(
+        column.base_type(),
+        pg_sys::TEXTOID | pg_sys::VARCHAROID | pg_sys::BPCHAROID | pg_sys::NAMEOID
+    )
 }
 
 /// Returns the settings of every column. `relation` is where their labels are; anonymous rows have none.
@@ -195,20 +276,21 @@ pub fn settings_by_labels(
         return Err(invalid(format!("there is no column \"{key}\"")));
     }
     let settings = |(position, column): (usize, &ColumnType)| {
-        let label = labels.and_then(|labels| labels.get(&column.name).copied());
+        let label = labels.and_then(|labels| labels.get(&column.name));
         let mut settings = ColumnSettings {
-            weights: label
-                .map_or(Some(Weights::UNLABELLED), Label::weights)
-                .map(ValueWeights::from),
+            weights: label.map_or(Some(Weights::UNLABELLED.into()), |label| purpose.weights(label)),
             binning: None,
-            nulls: purpose.nulls(label.is_some_and(Label::nulls_are_values)),
+            parts: None,
+            nulls: NullMeaning::Absent,
             is_unlabelled: label.is_none(),
         };
+        let mut nulls_are_values = label.is_some_and(Label::nulls_are_values);
         let mut of_column = given.iter().filter(|(key, _)| is_meant(key, position));
         if let Some((_, given)) = of_column.next() {
-            settings.set(column, given, purpose)?;
+            settings.set(column, given, purpose, &mut nulls_are_values)?;
             settings.is_unlabelled = false;
         }
+        settings.nulls = purpose.nulls(nulls_are_values, settings.weights.as_ref());
         match of_column.next() {
             Some(_) => Err(invalid_for(column, "is given twice")),
             None => Ok(settings),
@@ -236,12 +318,18 @@ pub fn notice_unlabelled<'a>(
 
 impl ColumnSettings {
     /// Applies what the caller gave for the column: a label, or an object of settings.
-    fn set(&mut self, column: &ColumnType, given: &Value, purpose: Purpose) -> Result<(), Error> {
+    fn set(
+        &mut self,
+        column: &ColumnType,
+        given: &Value,
+        purpose: Purpose,
+        nulls_are_values: &mut bool,
+    ) -> Result<(), Error> {
         let keys = match given {
             Value::String(label) => {
                 let label = parse_label(column, label)?;
-                self.weights = label.weights().map(ValueWeights::from);
-                self.nulls = purpose.nulls(label.nulls_are_values());
+                self.weights = purpose.weights(&label);
+                *nulls_are_values = label.nulls_are_values();
                 return Ok(());
             }
             Value::Object(keys) => keys,
@@ -252,15 +340,16 @@ impl ColumnSettings {
                 "likelihood" => set_weight(&mut self.own_weights().likelihood, column, key, given)?,
                 "danger" => set_weight(&mut self.own_weights().danger, column, key, given)?,
                 "bins" | "width" => self.set_binning(column, key, given)?,
-                "nulls" if purpose == Purpose::Policy => {
+                "prefixes" | "pattern" => self.set_parts(column, key, given, purpose)?,
+                "nulls" => {
                     if given != "value" {
                         return Err(invalid_for(column, "nulls is not \"value\""));
                     }
-                    self.nulls = purpose.nulls(true);
+                    *nulls_are_values = true;
                 }
                 _ => {
                     let problem = format!("column \"{}\": \"{key}\" is not a setting", column.name);
-                    let nearest = spelling::nearest(key, ["likelihood", "danger", "bins", "width"]);
+                    let nearest = spelling::nearest(key, KEYS);
                     return Err(Error::argument(ARGUMENT, problem, did_you_mean(nearest, ALLOWED)));
                 }
             }
@@ -272,6 +361,43 @@ impl ColumnSettings {
     /// label.
     fn own_weights(&mut self) -> &mut ValueWeights {
         self.weights.get_or_insert_with(|| Weights::UNLABELLED.into())
+    }
+
+    fn set_parts(
+        &mut self,
+        column: &ColumnType,
+        key: &str,
+        given: &Value,
+        purpose: Purpose,
+    ) -> Result<(), Error> {
+        if !matches!(purpose, Purpose::Score(_)) {
+            return Err(invalid_for(column, format!("{key} cannot be used here")));
+        }
+        if !is_text(column) {
+            return Err(invalid_for(column, format!("{key} needs a column of text")));
+        }
+        let parts = self.parts.get_or_insert_default();
+        if key == "prefixes" {
+            let length = |given: &Value| given.as_u64().filter(|length| (1..=MAX_PREFIX).contains(length));
+            let lengths = given.as_array().filter(|lengths| !lengths.is_empty());
+            let lengths =
+                lengths.and_then(|lengths| lengths.iter().map(length).collect::<Option<BTreeSet<u64>>>());
+            let problem = || {
+                let problem =
+                    format!("prefixes is not an array of 1 to {MAX_PREFIXES} lengths from 1 to {MAX_PREFIX}");
+                invalid_for(column, problem)
+            };
+            let lengths = lengths
+                .filter(|lengths| lengths.len() <= MAX_PREFIXES)
+                .ok_or_else(problem)?;
+            parts.prefixes = lengths.into_iter().map(|length| length as usize).collect();
+        } else {
+            let pattern = given.as_str().filter(|pattern| !pattern.contains('\0'));
+            let pattern = pattern.filter(|pattern| regex::is_valid(pattern));
+            let problem = || invalid_for(column, "pattern is not a regular expression of Postgres");
+            parts.pattern = Some(pattern.ok_or_else(problem)?.into());
+        }
+        Ok(())
     }
 
     fn set_binning(&mut self, column: &ColumnType, key: &str, given: &Value) -> Result<(), Error> {
@@ -300,6 +426,17 @@ impl ColumnSettings {
         }
     }
 }
+
+/// The settings of a column in the argument `labels`.
+const KEYS: [&str; 7] = [
+    "likelihood",
+    "danger",
+    "bins",
+    "width",
+    "prefixes",
+    "pattern",
+    "nulls",
+];
 
 fn set_weight(weight: &mut ValueWeight, column: &ColumnType, key: &str, given: &Value) -> Result<(), Error> {
     weight.set(given).ok_or_else(|| {

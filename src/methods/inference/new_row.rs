@@ -7,7 +7,7 @@ use crate::encode::dictionary::Dictionary;
 use crate::error::Error;
 use crate::input::relation::Relation;
 use crate::label;
-use crate::methods::inference::column_settings::{ColumnSettings, Purpose, column_settings};
+use crate::methods::inference::column_settings::{ColumnSettings, NullMeaning, Purpose, column_settings};
 use crate::pg::array::ElementType;
 use crate::pg::query::{Answer, Parameters};
 use crate::pg::row::RowShape;
@@ -57,7 +57,12 @@ impl RowLookup {
         // SAFETY: by the contract of the function.
         unsafe {
             let table = Relation::new(relation, None)?;
-            let settings = column_settings(table.columns(), relation, weights, Purpose::Measure)?;
+            let settings = column_settings(
+                table.columns(),
+                relation,
+                weights,
+                Purpose::Score(NullMeaning::Absent),
+            )?;
             let mut shape = RowShape::of_value(row, pg_sys::CurrentMemoryContext);
             let columns = shape.columns();
             let mut lookup = RowLookup {
@@ -75,6 +80,11 @@ impl RowLookup {
                 }
                 if !is_null {
                     lookup.add_column(&table.columns()[place], &settings[place], column, value)?;
+                } else if settings[place].nulls == NullMeaning::Value
+                    && let Some(weights) = &settings[place].weights
+                {
+                    let name = quote_identifier(&table.columns()[place].name);
+                    lookup.add(format!("t.{name} IS NULL"), weights.of_null());
                 }
             }
             Ok(lookup)
@@ -128,6 +138,16 @@ impl RowLookup {
                         there.name
                     ),
                     "Compare the record with a view whose column has been put into bins.",
+                ));
+            }
+            if settings.parts.is_some() {
+                return Err(Error::argument(
+                    "labels",
+                    format!(
+                        "column \"{}\": prefixes and pattern cannot be used for a single record",
+                        there.name
+                    ),
+                    "Compare the record with a view that has a column for the part.",
                 ));
             }
             let value = match here.oid {

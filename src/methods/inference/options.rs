@@ -1,17 +1,19 @@
 //! Options shared by the functions of this folder.
 
-use crate::args::{Args, budget_of, given, json};
+use crate::args::{Args, budget_of, given, json, word};
 use crate::error::Error;
 use crate::input::window::WindowCall;
-use crate::methods::inference::column_settings::Purpose;
+use crate::methods::inference::column_settings::{NullMeaning, Purpose};
 use disclosure::inference::Settings;
-use pgrx::FromDatum;
+use pgrx::{FromDatum, pg_sys};
 use serde_json::Value;
 
 /// Options of a call.
 pub struct Options {
     pub labels: Option<Value>,
     pub settings: Settings,
+    /// Whether values that are common in the whole table are less dangerous.
+    pub discount_common: bool,
     pub purpose: Purpose,
 }
 
@@ -21,8 +23,18 @@ impl Options {
         Ok(Options {
             labels: args.json("labels")?,
             settings: Settings::default(),
+            discount_common: false,
             purpose: Purpose::Measure,
         })
+    }
+
+    /// Reads the options of a measure that come before `constant`, from `min_confidence` on.
+    pub fn measure(&mut self, args: &mut Args) -> Result<(), Error> {
+        self.min_confidence(args)?;
+        self.settings.joint_confidence = args.required("joint_confidence")?;
+        self.purpose = Purpose::Score(null_meaning(args.optional("sensitive_nulls"))?);
+        self.discount_common = args.required("discount_common")?;
+        self.constant(args)
     }
 
     /// Reads `min_confidence`, which always comes before `constant`.
@@ -51,11 +63,13 @@ impl Options {
             labels: json("labels", argument(call, 1))?,
             settings: Settings {
                 min_confidence: given("min_confidence", argument(call, 2))?,
-                constant: given("constant", argument(call, 3))?,
-                budget: budget_of(argument(call, 4))?,
+                joint_confidence: given("joint_confidence", argument(call, 3))?,
+                constant: given("constant", argument(call, 6))?,
+                budget: budget_of(argument(call, 7))?,
                 ..Settings::default()
             },
-            purpose: Purpose::Measure,
+            purpose: Purpose::Score(null_meaning(argument(call, 4))?),
+            discount_common: given("discount_common", argument(call, 5))?,
         };
         options.settings.check()?;
         Ok(options)
@@ -70,11 +84,18 @@ impl Options {
                 budget: budget_of(None)?,
                 ..Settings::default()
             },
+            discount_common: false,
             purpose: Purpose::Policy,
         };
         options.settings.check()?;
         Ok(options)
     }
+}
+
+/// Returns the meaning of NULL that the option `sensitive_nulls` stands for.
+fn null_meaning(value: Option<pg_sys::Oid>) -> Result<NullMeaning, Error> {
+    let label = value.map(|oid| pgrx::enum_helper::lookup_enum_by_oid(oid).0);
+    word("sensitive_nulls", label.as_deref(), NullMeaning::WORDS)
 }
 
 /// Returns an option of a window function by its number; `None` if it is NULL.

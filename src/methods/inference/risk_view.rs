@@ -9,11 +9,11 @@ use crate::error::Error;
 use crate::input::relation::Relation;
 use crate::label::labels_of;
 use crate::methods::inference::column_settings::{
-    ColumnSettings, Purpose, notice_unlabelled, settings_by_labels,
+    ColumnSettings, NullMeaning, Purpose, notice_unlabelled, settings_by_labels,
 };
 use crate::pg::catalog::name_of;
 use crate::pg::types::ColumnType;
-use disclosure::{Label, Weights};
+use disclosure::{DangerByValue, Label, Weights};
 use pgrx::pg_sys::{self, Oid};
 use pgrx::prelude::*;
 use pgrx::spi::{quote_identifier, quote_literal, quote_qualified_identifier};
@@ -23,7 +23,13 @@ use std::collections::HashMap;
 use std::ffi::{CStr, CString};
 
 /// The columns that the view adds.
-const RISK_COLUMNS: [&CStr; 3] = [c"privacy_score", c"class_size", c"worst_inference"];
+const RISK_COLUMNS: [&CStr; 5] = [
+    c"privacy_score",
+    c"class_size",
+    c"worst_inference",
+    c"known_facts",
+    c"support",
+];
 
 /// risk_view(relation regclass, view_name text, columns name[], labels jsonb, security_invoker boolean)
 #[pg_extern(sql = false)]
@@ -130,7 +136,7 @@ impl Judged {
             relation.columns(),
             Some(&labels),
             given.as_ref(),
-            Purpose::Measure,
+            Purpose::Score(NullMeaning::Absent),
         )?;
         let is_chosen = |column: &ColumnType| chosen.as_ref().is_none_or(|chosen| chosen.contains(column));
         // In the order of the relation.
@@ -189,7 +195,9 @@ impl Judged {
              SELECT {shown}, \
                     (risk.privacy_score).privacy_score, \
                     risk.class_size, \
-                    (risk.privacy_score).worst_inference \
+                    (risk.privacy_score).worst_inference, \
+                    (risk.privacy_score).known_facts, \
+                    (risk.privacy_score).support \
                FROM (SELECT {read}, \
                             disclosure.privacy_risk({judged}.*, {labels}::pg_catalog.jsonb) OVER () AS privacy_score, \
                             {class_size} OVER () AS class_size \
@@ -222,7 +230,7 @@ fn all_labels(
             (Some(Value::Object(given)), Some(label)) => match (&settings.weights, label.weights()) {
                 (None, _) => Value::String(label.to_string()),
                 (Some(_), None) => Value::Object(given.clone()),
-                (Some(_), Some(weights)) => with_weights(weights, given),
+                (Some(_), Some(weights)) => with_label(label, weights, given),
             },
             (Some(given), _) => given.clone(),
             (None, Some(label)) => Value::String(label.to_string()),
@@ -233,16 +241,44 @@ fn all_labels(
     (!all.is_empty()).then_some(Value::Object(all))
 }
 
-/// Returns the settings that are given, with weights for those that are not.
-fn with_weights(Weights { likelihood, danger }: Weights, given: &Map<String, Value>) -> Value {
+/// Returns the settings that are given, with those of the label for all others.
+fn with_label(label: &Label, weights: Weights, given: &Map<String, Value>) -> Value {
     let mut settings = given.clone();
-    for (key, weight) in [("likelihood", likelihood), ("danger", danger)] {
-        settings.entry(key).or_insert_with(|| match weight {
-            0.0 | 1.0 => (weight as u32).into(), // without a fraction, as jsonb prints float8
-            _ => weight.into(),
-        });
+    let likelihood = number(weights.likelihood);
+    settings.entry("likelihood").or_insert(likelihood);
+    match (label, settings.get_mut("danger")) {
+        (Label::ByValue(by_value), Some(Value::Object(given))) => {
+            for (value, danger) in dangers(by_value) {
+                given.entry(value).or_insert(danger);
+            }
+        }
+        (Label::ByValue(by_value), None) => {
+            settings.insert("danger".into(), Value::Object(dangers(by_value).collect()));
+        }
+        (_, None) => {
+            settings.insert("danger".into(), number(weights.danger));
+        }
+        (_, Some(_)) => (),
+    }
+    if label.nulls_are_values() {
+        settings.insert("nulls".into(), "value".into());
     }
     Value::Object(settings)
+}
+
+/// Returns the dangers of values as the argument `labels` takes them.
+fn dangers(by_value: &DangerByValue) -> impl Iterator<Item = (String, Value)> {
+    let of_values = by_value.of_values.iter();
+    let of_values = of_values.map(|(value, &danger)| (value.clone(), number(danger)));
+    of_values.chain([(DangerByValue::OTHERS.into(), number(by_value.of_others))])
+}
+
+/// Returns a weight as JSON, without a fraction if it has none, as jsonb prints float8.
+fn number(weight: f64) -> Value {
+    match weight {
+        0.0 | 1.0 => (weight as u32).into(),
+        _ => weight.into(),
+    }
 }
 
 const NAME_OF_VIEW: &str =

@@ -25,6 +25,7 @@ table_row! {
 }
 
 /// inferences(relation regclass, columns name[], labels jsonb, min_weight float8, min_confidence float8,
+/// joint_confidence boolean, sensitive_nulls disclosure.sensitive_null_treatment, discount_common boolean,
 /// constant float8, max_rows int, budget interval)
 #[pg_extern(sql = false)]
 fn inferences(args: Args) -> Table<Rule> {
@@ -36,8 +37,7 @@ fn rules_of(mut args: Args) -> Result<Vec<Rule>, Error> {
     let columns = args.names("columns");
     let mut options = Options::labels(&mut args)?;
     let min_weight = args.required("min_weight")?;
-    options.min_confidence(&mut args)?;
-    options.constant(&mut args)?;
+    options.measure(&mut args)?;
     let wanted = InferenceListSettings {
         min_weight,
         max_rows: args.number("max_rows", 1)?,

@@ -26,7 +26,8 @@ use pgrx::prelude::*;
 use pgrx::{AllocatedByRust, PgTupleDesc};
 use serde_json::json;
 
-/// privacy_score(record record, labels jsonb, min_confidence float8, constant float8,
+/// privacy_score(record record, labels jsonb, min_confidence float8, joint_confidence boolean,
+/// sensitive_nulls disclosure.sensitive_null_treatment, discount_common boolean, constant float8,
 /// budget interval) OVER (…)
 #[pg_extern(sql = false)]
 fn privacy_score(call: WindowCall) -> f64 {
@@ -113,8 +114,7 @@ fn score_of_new_row(mut args: Args) -> Result<Option<f64>, Error> {
     Ok(Some(upper))
 }
 
-/// privacy_inference(record record, labels jsonb, min_confidence float8, constant float8,
-/// budget interval) OVER (…)
+/// privacy_inference(…) OVER (…), with the arguments of `privacy_score`
 #[pg_extern(sql = false)]
 fn privacy_inference(call: WindowCall) -> Json {
     inference_of_row(&call).unwrap_or_else(Error::raise)
@@ -132,8 +132,8 @@ impl InferencesOfPartition {
         call.partition_state(|call| {
             let options = Options::of_call(call)?;
             let table = AttributeTable::of_partition(call, &options)?;
-            let scores = table.scores(&options)?;
-            let inferences = table.explain(&options, &scores)?;
+            let mut scores = table.scores(&options)?;
+            let inferences = table.explain(&options, &mut scores)?;
             Ok(InferencesOfPartition {
                 table,
                 scores,
@@ -171,8 +171,7 @@ fn inference_of_row(call: &WindowCall) -> Result<Json, Error> {
     Ok(Json(told))
 }
 
-/// privacy_risk(record record, labels jsonb, min_confidence float8, constant float8,
-/// budget interval) OVER (…)
+/// privacy_risk(…) OVER (…), with the arguments of `privacy_score`
 #[pg_extern(sql = false)]
 fn privacy_risk(
     call: WindowCall,
@@ -190,15 +189,20 @@ fn risk_of_row(
     let partition = InferencesOfPartition::of_call(call)?;
     let (row, inference) = partition.of_row(call);
     let name = |attribute| partition.table.attributes.text(attribute);
+    let sentence = inference.sentence(name);
+    let facts = sentence.as_ref().map(|_| inference.known.len() as i32);
+    let support = sentence.as_ref().map(|_| inference.support as i64);
     let values = [
         partition.scores.upper[row].into_datum(),
-        inference.sentence(name).into_datum(),
+        sentence.into_datum(),
+        facts.into_datum(),
+        support.into_datum(),
     ];
     let not_declared = Error::Internal("the result type is not the one that was declared");
     let Some(row_type) = PgTupleDesc::for_composite_type_by_oid(result) else {
         return Err(not_declared);
     };
-    // SAFETY: float8 and text are the types of the columns, as declared in sql/.
+    // SAFETY: float8, text, int and bigint are the types of the columns, as declared in sql/.
     unsafe { PgHeapTuple::from_datums(row_type, values) }.map_err(|_| not_declared)
 }
 
@@ -217,6 +221,7 @@ table_row! {
 }
 
 /// privacy_summary(relation regclass, columns name[], labels jsonb, threshold float8, min_confidence float8,
+/// joint_confidence boolean, sensitive_nulls disclosure.sensitive_null_treatment, discount_common boolean,
 /// constant float8, budget interval)
 #[pg_extern(sql = false)]
 fn privacy_summary(args: Args) -> Table<Summary> {
@@ -230,8 +235,7 @@ fn summary(mut args: Args) -> Result<Summary, Error> {
     let wanted = SummarySettings {
         threshold: args.required("threshold")?,
     };
-    options.min_confidence(&mut args)?;
-    options.constant(&mut args)?;
+    options.measure(&mut args)?;
     let options = options.finish(args)?;
     wanted.check()?;
     let table = AttributeTable::of_relation(relation, columns, &options)?;

@@ -21,7 +21,8 @@ use crate::pg::types::ColumnType;
 use crate::run;
 use disclosure::Control;
 use disclosure::inference::{
-    Attribute, AttributesOfValue, Explanations, Inference, PackedTable, Scores, explain, scores,
+    Attribute, AttributesOfValue, Explanations, Inference, PackedTable, Scores, discount_common, explain,
+    fewest_known, scores,
 };
 use pgrx::pg_sys;
 use serde_json::json;
@@ -38,13 +39,17 @@ impl AttributeTable {
     fn new(
         dictionaries: Vec<Dictionary>,
         settings: &[ColumnSettings],
+        options: &Options,
         counted: Counted,
         class_of_row: Vec<u32>,
     ) -> Result<Self, Error> {
         let classes = counted.classes();
-        let attributes = Attributes::new(dictionaries, settings, |column| classes.rows_of_codes(column))?;
-        let columns = &attributes.columns; // without names, which stay on this thread
+        let mut attributes = Attributes::new(dictionaries, settings, |column| classes.rows_of_codes(column))?;
+        let columns = &mut attributes.columns; // without names, which stay on this thread
         let packed = run::long("packing rows", |control| {
+            if options.discount_common {
+                discount_common(&classes, columns, control)?;
+            }
             PackedTable::new(&classes, columns, control)
         })?;
         let distinct_of_row = class_of_row
@@ -65,7 +70,7 @@ impl AttributeTable {
         let relation = types[0].relation();
         let settings = |columns: &[ColumnType]| -> Result<Vec<ColumnSettings>, Error> {
             let settings = column_settings(columns, relation, options.labels.as_ref(), options.purpose)?;
-            if options.purpose == Purpose::Measure {
+            if options.purpose != Purpose::Policy {
                 notice_unlabelled(relation, columns.iter().zip(&settings));
             }
             Ok(settings)
@@ -80,7 +85,7 @@ impl AttributeTable {
                 settings(&columns.collect::<Vec<_>>())?
             }
         };
-        Self::new(dictionaries, &settings, sink.counted, sink.class_of_row)
+        Self::new(dictionaries, &settings, options, sink.counted, sink.class_of_row)
     }
 
     /// Reads the rows of a relation. Columns that take no part are not read.
@@ -107,7 +112,7 @@ impl AttributeTable {
             relation = Relation::new(oid, Some(names))?;
         }
         let Encoded { dictionaries, sink } = relation.read(Counted::default())?;
-        Self::new(dictionaries, &settings, sink, Vec::new())
+        Self::new(dictionaries, &settings, options, sink, Vec::new())
     }
 
     /// Runs a long computation on the table.
@@ -126,18 +131,24 @@ impl AttributeTable {
         let found = self.compute("scoring rows", |table, control| {
             scores(table, &options.settings, control)
         })?;
-        if !found.exact() && options.purpose == Purpose::Measure {
+        if !found.exact() && options.purpose != Purpose::Policy {
             warn_once(UNFINISHED);
         }
         Ok(found)
     }
 
-    /// Finds the inference behind every score.
-    pub fn explain(&self, options: &Options, scores: &Scores) -> Result<Explanations, Error> {
+    /// Finds the inference behind every score, with the fewest known attributes. Warns if the budget ran out.
+    pub fn explain(&self, options: &Options, scores: &mut Scores) -> Result<Explanations, Error> {
         let rows: Vec<usize> = (0..self.packed.len()).collect();
-        self.compute("explaining scores", |table, control| {
-            explain(table, &options.settings, scores, &rows, control)
-        })
+        let (finished, explanations) = self.compute("explaining scores", |table, control| {
+            let finished = fewest_known(table, &options.settings, scores, control)?;
+            let explanations = explain(table, &options.settings, scores, &rows, control)?;
+            Ok((finished, explanations))
+        })?;
+        if !finished {
+            warn_once("the search was not finished within the budget: fewer known attributes may be enough");
+        }
+        Ok(explanations)
     }
 
     /// Returns the table for figures that are quick to compute.

@@ -148,7 +148,7 @@ SELECT max(score) FROM (SELECT disclosure_internal.policy_score(t, NULL, 0.9) OV
 RESET disclosure.budget;
 SELECT disclosure_internal.policy_score(w, NULL, 0) OVER () FROM wards AS w;
 SELECT disclosure_internal.policy_score(w, '{"ward": {"nulls": "absent"}}', 0.9) OVER () FROM wards AS w;
-SELECT disclosure.privacy_score(w, labels => '{"ward": {"nulls": "value"}}') OVER () FROM wards AS w;
+SELECT disclosure.privacy_score(w, labels => '{"ward": {"nulls": "absent"}}') OVER () FROM wards AS w;
 
 -- Bad input.
 SELECT disclosure.privacy_score(p) FROM patients p;

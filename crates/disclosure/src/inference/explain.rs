@@ -2,11 +2,12 @@
 //! and danger, and as text.
 //!
 //! A search stores the slots that are known in the worst inference about a row. From these, the inferred
-//! attributes and their confidence are counted again, with the help of posting lists. Rows that share an
+//! attributes and their confidence are counted again, with the help of posting lists. Rows that share a certain
 //! inference share its explanation.
 
 use super::Attribute;
 use super::bitset::Words;
+use super::joint::{JointInference, worst_set};
 use super::packed_table::{PackedTable, Slot, with_width};
 use super::postings::{Postings, TableMasks};
 use super::score::{Scores, SearchInput, Settings};
@@ -26,20 +27,28 @@ pub struct Inference {
     pub inferred: Vec<InferredAttribute>,
     /// Likelihood lk(K) of the known attributes (White, Definition 3.3).
     pub likelihood: f64,
-    /// Danger dg(I) of the inferred attributes (White, Definition 3.4).
+    /// Danger dg(I) of the inferred attributes (White, Definition 3.4). With separate confidence, the danger of
+    /// each is multiplied by its share.
     pub danger: f64,
     /// Number of rows of the table that have all known attributes.
     pub support: u64,
+    /// With joint confidence, the share of these rows that have all inferred attributes, which multiplies the
+    /// danger; otherwise `None`.
+    pub joint_confidence: Option<f64>,
 }
 
 impl Inference {
     /// Returns the weight w(K) of the inference (White, Definition 3.2).
     pub fn weight(&self) -> f64 {
-        self.likelihood * self.danger
+        self.likelihood * self.danger * self.joint_confidence.unwrap_or(1.0)
     }
 
-    /// Returns the confidence of the least certain inferred attribute, or `None` if nothing is inferred.
+    /// Returns the joint confidence of all inferred attributes or, if each has its own, the confidence of the least
+    /// certain one; `None` if nothing is inferred.
     pub fn confidence(&self) -> Option<f64> {
+        if self.joint_confidence.is_some() {
+            return self.joint_confidence.filter(|_| !self.inferred.is_empty());
+        }
         let confidences = self.inferred.iter().map(|inferred| inferred.confidence);
         confidences.min_by(f64::total_cmp)
     }
@@ -84,7 +93,7 @@ impl Inference {
 pub struct InferredAttribute {
     /// Attribute that is inferred.
     pub attribute: Attribute,
-    /// Share of the rows with the known attributes that have this one too.
+    /// Share of the rows with the known attributes that have this one too, of those in which it is not unknown.
     pub confidence: f64,
 }
 
@@ -105,8 +114,9 @@ impl Explanations {
     }
 }
 
-/// Returns the worst inference about each of these distinct rows, as found by `scores`. If only certain
-/// inferences count, known attributes that are not needed are left out.
+/// Returns the worst inference about each of these distinct rows, as found by `scores` or
+/// [`fewest_known`](super::fewest_known). If only certain inferences count and nothing is unknown, known attributes that are
+/// not needed are left out. Otherwise, only `fewest_known` does that.
 pub fn explain(
     table: &PackedTable,
     settings: &Settings,
@@ -153,13 +163,17 @@ fn explain_rows<const P: usize>(
             .iter()
             .map(|&(_, _, position)| rows[position as usize])
             .collect();
-        Ok(explain_alike(
-            &input,
-            &postings,
-            settings.min_confidence,
-            &alike[0].1,
-            &of_alike,
-        ))
+        let is_minimal = |&row: &usize| scores.has_fewest_known.get(row) == Some(&true);
+        Ok(if input.is_certain() {
+            let mut known = alike[0].1;
+            if !of_alike.iter().any(is_minimal) {
+                known = shorten(&input, &postings, of_alike[0], known);
+            }
+            vec![certain_inference(&input, &postings, of_alike[0], &known)]
+        } else {
+            let mut rows = RowsWithKnown::new(&input, &postings, of_alike[0], alike[0].1);
+            of_alike.iter().map(|&row| rows.inference(row)).collect()
+        })
     };
     let explained: Vec<Vec<Inference>> = alike.par_iter().map(explain).collect::<Result<_>>()?;
     let mut explanations = Explanations {
@@ -173,50 +187,101 @@ fn explain_rows<const P: usize>(
         }
         explanations.inferences.extend(inferences);
     }
+    control.check()?;
     Ok(explanations)
 }
 
-/// Returns the inferences about rows that share the known attributes. A certain inference is the same for all
-/// of them and is returned once. Probable inferences depend on the other attributes of each row, so one is
-/// returned per row.
-fn explain_alike<const P: usize>(
-    input: &SearchInput<P>,
-    postings: &Postings,
-    min_confidence: f64,
-    known: &[u64; P],
-    rows: &[usize],
-) -> Vec<Inference> {
-    if min_confidence == 1.0 {
-        let known = shorten(input, postings, rows[0], *known);
-        return vec![certain_inference(input, postings, rows[0], &known)];
+/// Rows that have some known attributes, counted by their other attributes.
+struct RowsWithKnown<'a, const P: usize> {
+    input: &'a SearchInput<'a, P>,
+    known: [u64; P],
+    rows: Vec<u32>,
+    support: u64,
+    /// Numbers of rows by slot index and slot code. Those in which the slot is unknown are not counted.
+    counts: FxHashMap<(usize, usize), u64>,
+    /// Sets that are inferred with joint confidence, by the attributes that may be inferred.
+    joint: FxHashMap<[u64; P], JointInference<P>>,
+}
+
+impl<'a, const P: usize> RowsWithKnown<'a, P> {
+    /// Counts the rows that have the attributes of `row` in the slots `known`.
+    fn new(input: &'a SearchInput<'a, P>, postings: &Postings, row: usize, known: [u64; P]) -> Self {
+        let mut rows = RowsWithKnown {
+            input,
+            known,
+            rows: Vec::new(),
+            support: 0,
+            counts: FxHashMap::default(),
+            joint: FxHashMap::default(),
+        };
+        let mut source = TableMasks::new(input, postings, row);
+        source.begin(&known);
+        source.scan(|other, _| {
+            let multiplicity = input.table.multiplicity[other];
+            rows.rows.push(other as u32);
+            rows.support += multiplicity;
+            let bits = &input.rows[other];
+            for (slot_index, slot) in input.table.slots.iter().enumerate() {
+                if !slot.is_unknown(bits) {
+                    let key = (slot_index, slot.slot_code(bits));
+                    *rows.counts.entry(key).or_default() += multiplicity;
+                    *rows.counts.entry((slot_index, ANY)).or_default() += multiplicity;
+                }
+            }
+            true
+        });
+        rows
     }
-    let mut support = 0;
-    let mut counts: FxHashMap<(usize, usize), u64> = FxHashMap::default();
-    let mut source = TableMasks::new(input, postings, rows[0]);
-    source.begin(known);
-    source.scan(|other, _| {
-        let multiplicity = input.table.multiplicity[other];
-        support += multiplicity;
-        for (slot_index, slot) in input.table.slots.iter().enumerate() {
-            *counts
-                .entry((slot_index, slot.slot_code(&input.rows[other])))
-                .or_default() += multiplicity;
-        }
-        true
-    });
-    let explain = |&row: &usize| {
-        let others = input.table.slots.iter().enumerate().map(|(slot_index, slot)| {
-            let slot_code = slot.slot_code(&input.rows[row]);
-            (
+
+    fn count(&self, slot_index: usize, slot_code: usize) -> u64 {
+        self.counts.get(&(slot_index, slot_code)).copied().unwrap_or(0)
+    }
+
+    /// Returns the inference about a row that has the known attributes.
+    fn inference(&mut self, row: usize) -> Inference {
+        let bits = &self.input.rows[row];
+        let slots = self.input.table.slots.iter().enumerate();
+        let others = slots.map(|(slot_index, slot)| {
+            let slot_code = slot.slot_code(bits);
+            CountedAttribute {
                 slot,
                 slot_code,
-                counts.get(&(slot_index, slot_code)).copied().unwrap_or(0),
-            )
+                having: self.count(slot_index, slot_code),
+                telling: self.count(slot_index, ANY),
+            }
         });
-        inference_from_counts(input, min_confidence, row, known, support, others)
-    };
-    rows.iter().map(explain).collect()
+        let others: Vec<CountedAttribute> = others.collect();
+        let inferred = others
+            .iter()
+            .filter(|other| other.is_inferred(self.input, &self.known));
+        let among = inferred.fold([0; P], |slots: [u64; P], other| {
+            slots.or(&Words::single(other.slot.bit))
+        });
+        let mut inference =
+            inference_from_counts(self.input, row, &self.known, self.support, others.into_iter());
+        if self.input.joint_confidence {
+            let attributes = self.input.table.restricted_to(bits, &among);
+            let joint = *self.joint.entry(attributes).or_insert_with(|| {
+                let rows = self.rows.iter().copied();
+                let is_cancelled = || self.input.limits.control.check().is_err();
+                let found = worst_set(
+                    self.input,
+                    bits,
+                    &among,
+                    rows,
+                    JointInference::NOTHING,
+                    is_cancelled,
+                );
+                found.unwrap_or(JointInference::NOTHING) // cancelled, so it will not be used
+            });
+            restrict_to_joint(self.input, &mut inference, bits, &joint);
+        }
+        inference
+    }
 }
+
+/// Stands for all slot codes.
+const ANY: usize = usize::MAX;
 
 /// Returns the known slots without those that are not needed. An attribute that is known for certain does not
 /// make an inference less likely, so a search may have taken some that add nothing.
@@ -272,24 +337,55 @@ fn certain_inference<const P: usize>(
         mask.for_each(|bit| lacking[bit] += rows);
         true
     });
-    let of_row = table.slots.iter().map(|slot| {
-        let slot_code = slot.slot_code(&input.rows[row]);
-        (slot, slot_code, support - lacking[slot.bit])
+    let of_row = table.slots.iter().map(|slot| CountedAttribute {
+        slot,
+        slot_code: slot.slot_code(&input.rows[row]),
+        having: support - lacking[slot.bit],
+        telling: support,
     });
-    inference_from_counts(input, 1.0, row, known, support, of_row)
+    inference_from_counts(input, row, known, support, of_row)
 }
 
-/// Returns the inference from the known attributes of `row`, which `support` rows have. `others` are the
-/// attributes that may be inferred, by slot and slot code, each with the number of rows that have it along
-/// with the known ones. Slot code 0, known attributes, harmless ones and those below `min_confidence` are
-/// left out.
+/// Attribute, and numbers of rows.
+#[derive(Clone, Copy)]
+pub(super) struct CountedAttribute<'a> {
+    pub slot: &'a Slot,
+    /// 0 if it is no attribute.
+    pub slot_code: usize,
+    /// Number of rows that have the attribute.
+    pub having: u64,
+    /// Number of rows of which it is known whether they have it.
+    pub telling: u64,
+}
+
+impl CountedAttribute<'_> {
+    /// Returns the share of the rows that have the attribute.
+    fn confidence(&self) -> f64 {
+        self.having as f64 / self.telling as f64
+    }
+
+    /// Returns the danger of the attribute, times its share.
+    pub fn danger(&self) -> f64 {
+        self.confidence() * self.slot.danger[self.slot_code]
+    }
+
+    /// Returns whether this is an attribute, not known, harmful, and of enough rows to be inferred.
+    pub fn is_inferred<const P: usize>(&self, input: &SearchInput<P>, known: &[u64; P]) -> bool {
+        self.slot_code > 0
+            && !known.has(self.slot.bit)
+            && self.confidence() >= input.min_confidence
+            && self.slot.danger[self.slot_code] > 0.0
+    }
+}
+
+/// Returns the inference from the known attributes of `row`, which `support` rows have, with separate confidence.
+/// `others` are the attributes that may be inferred, counted in these rows.
 pub(super) fn inference_from_counts<'a, const P: usize>(
     input: &SearchInput<P>,
-    min_confidence: f64,
     row: usize,
     known: &[u64; P],
     support: u64,
-    others: impl Iterator<Item = (&'a Slot, usize, u64)>,
+    others: impl Iterator<Item = CountedAttribute<'a>>,
 ) -> Inference {
     let table = input.table;
     let mut inference = Inference {
@@ -298,6 +394,7 @@ pub(super) fn inference_from_counts<'a, const P: usize>(
         likelihood: 1.0,
         danger: 0.0,
         support,
+        joint_confidence: None,
     };
     for slot in table.slots.iter().filter(|slot| known.has(slot.bit)) {
         let slot_code = slot.slot_code(&input.rows[row]);
@@ -305,19 +402,12 @@ pub(super) fn inference_from_counts<'a, const P: usize>(
         inference.likelihood *= slot.likelihood[slot_code];
     }
     let mut danger = 0.0;
-    for (slot, slot_code, rows) in others {
-        let confidence = rows as f64 / support as f64;
-        if slot_code > 0
-            && !known.has(slot.bit)
-            && confidence >= min_confidence
-            && slot.danger[slot_code] > 0.0
-        {
-            inference.inferred.push(InferredAttribute {
-                attribute: table.attribute(slot, slot_code),
-                confidence,
-            });
-            danger += confidence * slot.danger[slot_code];
-        }
+    for counted in others.filter(|other| other.is_inferred(input, known)) {
+        inference.inferred.push(InferredAttribute {
+            attribute: table.attribute(counted.slot, counted.slot_code),
+            confidence: counted.confidence(),
+        });
+        danger += counted.danger();
     }
     inference.known.sort_unstable();
     inference
@@ -325,6 +415,25 @@ pub(super) fn inference_from_counts<'a, const P: usize>(
         .sort_unstable_by_key(|inferred| inferred.attribute);
     inference.danger = input.danger_function.of_sum(danger);
     inference
+}
+
+/// Restricts an inference to the attributes of a packed row that are inferred with joint confidence.
+pub(super) fn restrict_to_joint<const P: usize>(
+    input: &SearchInput<P>,
+    inference: &mut Inference,
+    row: &[u64; P],
+    joint: &JointInference<P>,
+) {
+    let attributes = input
+        .table
+        .unpacked(&input.table.restricted_to(row, &joint.inferred));
+    inference
+        .inferred
+        .retain(|inferred| attributes.contains(&inferred.attribute));
+    inference.danger = input
+        .danger_function
+        .of_sum(input.danger_of(row, &joint.inferred));
+    inference.joint_confidence = Some(joint.confidence);
 }
 
 #[cfg(test)]
@@ -351,6 +460,7 @@ mod tests {
             likelihood: 1.0,
             danger: 0.5,
             support: 2,
+            joint_confidence: None,
         }
     }
 

@@ -147,14 +147,14 @@ fn find_holes<const P: usize>(
         },
         cut_short: false,
     };
-    let complete = search(&input, &postings, 1.0, &mut finder) && !finder.cut_short;
+    let complete = search(&input, &postings, &mut finder) && !finder.cut_short;
     let mut counter = SlotCodeCounter::of(table);
     let mut holes = Vec::with_capacity(finder.top.kept.len());
     for (key, inference) in finder.top.kept {
         control.check()?;
         holes.push(Hole {
             attributes: key.attributes,
-            worst: inference.set.inference(&input, &postings, 1.0, &mut counter),
+            worst: inference.set.inference(&input, &postings, &mut counter),
         });
     }
     control.check()?;

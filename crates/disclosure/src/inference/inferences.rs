@@ -6,13 +6,15 @@
 //! there are as many inferences as requested and no bound is above the smallest of their weights.
 
 use super::bitset::Words;
-use super::explain::inference_from_counts;
+use super::explain::{CountedAttribute, inference_from_counts, restrict_to_joint};
+use super::joint::{JointInference, worst_set};
 use super::packed_table::{PackedTable, Slot, with_width};
 use super::postings::{Postings, TableMasks};
 use super::score::{NEARLY_EQUAL, SearchInput, Settings};
 use super::search::MaskSource;
 use super::{Attribute, Inference};
 use crate::{Control, Error, Result};
+use rustc_hash::FxHashSet;
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeSet, BinaryHeap};
 
@@ -65,7 +67,8 @@ pub struct Inferences {
 /// K is every set of attributes that some row has and that is *free*: without any one of them, more rows have
 /// the rest. A set that is not free is no more likely and infers no more than the free part of it (White,
 /// Lemma 4.11). I consists of all harmful attributes that at least a share `min_confidence` of the rows with
-/// K have. Inferences of weight 0 are left out.
+/// K have. With joint confidence, it is the set of attributes with the largest weight of all that at least that share
+/// has together. Inferences of weight 0 are left out.
 pub fn inferences(
     table: &PackedTable,
     settings: &Settings,
@@ -96,16 +99,12 @@ fn find_inferences<const P: usize>(
         wanted,
         kept: BTreeSet::new(),
     };
-    let complete = search(&input, &postings, settings.min_confidence, &mut top);
+    let complete = search(&input, &postings, &mut top);
     let mut counter = SlotCodeCounter::of(table);
     let mut inferences = Vec::with_capacity(top.kept.len());
     for ranked in top.kept {
         control.check()?;
-        inferences.push(
-            ranked
-                .set
-                .inference(&input, &postings, settings.min_confidence, &mut counter),
-        );
+        inferences.push(ranked.set.inference(&input, &postings, &mut counter));
     }
     control.check()?;
     Ok(Inferences { inferences, complete })
@@ -220,7 +219,6 @@ impl<const P: usize> KnownSet<P> {
         &self,
         input: &SearchInput<P>,
         postings: &Postings,
-        min_confidence: f64,
         counter: &mut SlotCodeCounter,
     ) -> Inference {
         let rows = self.rows(input, postings);
@@ -228,65 +226,119 @@ impl<const P: usize> KnownSet<P> {
             .iter()
             .map(|&row| input.table.multiplicity[row as usize])
             .sum();
-        let slots = &input.table.slots;
-        let others = counter
-            .count(input, &rows)
-            .iter()
-            .map(|counted| (&slots[counted.slot_index], counted.slot_code, counted.rows));
-        inference_from_counts(
+        let others = counter.count(input, &rows);
+        let mut inference = inference_from_counts(
             input,
-            min_confidence,
             self.row as usize,
             &self.slots,
             support,
-            others,
-        )
+            others.iter().copied(),
+        );
+        if input.joint_confidence {
+            let is_cancelled = || input.limits.control.check().is_err();
+            // If it was cancelled, the inference will not be used.
+            if let Some((row, joint)) = joint_inference(input, &self.slots, &rows, &others, is_cancelled) {
+                restrict_to_joint(input, &mut inference, &row, &joint);
+            }
+        }
+        inference
     }
 }
+
+/// Returns the set of attributes of any of these rows with the largest confidence times danger, and a packed row that
+/// has them. `known` is known of all these rows, in which `others` were counted. Returns `None` if `should_stop` says
+/// so.
+fn joint_inference<const P: usize>(
+    input: &SearchInput<P>,
+    known: &[u64; P],
+    rows: &[u32],
+    others: &[CountedAttribute],
+    should_stop: impl Fn() -> bool,
+) -> Option<([u64; P], JointInference<P>)> {
+    let inferred = others.iter().filter(|other| other.is_inferred(input, known));
+    let mut slots = [0; P];
+    let mut likely: FxHashSet<(usize, usize)> = FxHashSet::default();
+    for other in inferred {
+        slots = slots.or(&Words::single(other.slot.bit));
+        likely.insert((other.slot.bit, other.slot_code));
+    }
+    let slots: Vec<&Slot> = input
+        .table
+        .slots
+        .iter()
+        .filter(|slot| slots.has(slot.bit))
+        .collect();
+    let mut tried: FxHashSet<[u64; P]> = FxHashSet::default();
+    let mut worst = ([0; P], JointInference::NOTHING);
+    for (done, &row) in rows.iter().enumerate() {
+        if done % ROWS_PER_LOOK == ROWS_PER_LOOK - 1 && should_stop() {
+            return None;
+        }
+        let bits = &input.rows[row as usize];
+        let is_likely = |slot: &&&Slot| likely.contains(&(slot.bit, slot.slot_code(bits)));
+        let among = slots
+            .iter()
+            .filter(is_likely)
+            .fold([0; P], |slots: [u64; P], slot| slots.or(&Words::single(slot.bit)));
+        let attributes = input.table.restricted_to(bits, &among);
+        if tried.insert(attributes) {
+            let rows = rows.iter().copied();
+            let joint = worst_set(input, &attributes, &among, rows, worst.1, &should_stop)?;
+            if joint.value > worst.1.value {
+                worst = (attributes, joint);
+            }
+        }
+    }
+    Some(worst)
+}
+
+/// Number of rows that are looked at between two checks of the limits.
+const ROWS_PER_LOOK: usize = 4_096;
 
 /// Counter of the rows that have each attribute.
 pub(super) struct SlotCodeCounter {
     rows_of_slot_code: Vec<u64>,
-    counted: Vec<SlotCodeCount>,
-}
-
-/// Attribute, and the number of rows that have it.
-pub(super) struct SlotCodeCount {
-    pub slot_index: usize,
-    pub slot_code: usize,
-    pub rows: u64,
 }
 
 impl SlotCodeCounter {
     pub fn of(table: &PackedTable) -> Self {
         SlotCodeCounter {
             rows_of_slot_code: vec![0; max_slot_codes(table)],
-            counted: Vec::new(),
         }
     }
 
-    /// Returns the slot codes that occur in these rows, including 0, with the number of rows that have each.
-    /// They are ordered by slot, and then by the first row that has them.
-    fn count<const P: usize>(&mut self, input: &SearchInput<P>, rows: &[u32]) -> &[SlotCodeCount] {
-        self.counted.clear();
-        for (slot_index, slot) in input.table.slots.iter().enumerate() {
-            let first = self.counted.len();
+    /// Returns the slot codes that occur in these rows, including 0, with the numbers of rows. They are ordered by
+    /// slot, and then by the first row that has them.
+    fn count<'a, const P: usize>(
+        &mut self,
+        input: &SearchInput<'a, P>,
+        rows: &[u32],
+    ) -> Vec<CountedAttribute<'a>> {
+        let mut counted: Vec<CountedAttribute> = Vec::new();
+        for slot in &input.table.slots {
+            let first = counted.len();
+            let mut telling = 0;
             for &row in rows {
-                let slot_code = slot.slot_code(&input.rows[row as usize]);
+                let bits = &input.rows[row as usize];
+                let multiplicity = input.table.multiplicity[row as usize];
+                let slot_code = slot.slot_code(bits);
                 if self.rows_of_slot_code[slot_code] == 0 {
-                    self.counted.push(SlotCodeCount {
-                        slot_index,
+                    counted.push(CountedAttribute {
+                        slot,
                         slot_code,
-                        rows: 0,
+                        having: 0,
+                        telling: 0,
                     });
                 }
-                self.rows_of_slot_code[slot_code] += input.table.multiplicity[row as usize];
+                self.rows_of_slot_code[slot_code] += multiplicity;
+                telling += if slot.is_unknown(bits) { 0 } else { multiplicity };
             }
-            for counted in &mut self.counted[first..] {
-                counted.rows = std::mem::take(&mut self.rows_of_slot_code[counted.slot_code]);
+            for counted in &mut counted[first..] {
+                counted.having = std::mem::take(&mut self.rows_of_slot_code[counted.slot_code]);
+                counted.telling = telling;
             }
         }
-        &self.counted
+        counted
     }
 }
 
@@ -319,7 +371,6 @@ const CHECK_LIMITS_ABOVE: usize = 10_000;
 pub(super) fn search<const P: usize>(
     input: &SearchInput<P>,
     postings: &Postings,
-    min_confidence: f64,
     sink: &mut impl FreeSetSink<P>,
 ) -> bool {
     let searchable = input.table.searchable;
@@ -327,17 +378,17 @@ pub(super) fn search<const P: usize>(
     for (slot_index, slot) in input.table.slots[..searchable].iter().enumerate().rev() {
         remaining[slot_index] = remaining[slot_index + 1].including(slot);
     }
-    let everything = |row: &[u64; P]| input.danger_of(row, &input.fields.occupied(row));
+    let rows = input.rows.iter();
     let mut search = FreeSets {
         input,
         postings,
-        min_confidence,
         remaining,
-        danger_of_row: input.rows.iter().map(everything).collect(),
+        danger_of_row: rows.map(|row| possible_danger(input, row, &[0; P])).collect(),
         sink,
         waiting: BinaryHeap::new(),
         rows_waiting: 0,
         groups: Groups::of(input.table),
+        cut_short: false,
         counter: SlotCodeCounter::of(input.table),
     };
     let all: Vec<u32> = (0..input.rows.len() as u32).collect();
@@ -351,21 +402,30 @@ pub(super) fn search<const P: usize>(
     let mut part = search.examine(nothing, &all);
     while let Some(next) = part {
         search.sink.all_above_taken(next.bound);
-        if !search.extend(next) {
+        if !search.extend(next) || search.cut_short {
             return false;
         }
         part = search.waiting.pop();
         search.rows_waiting -= part.as_ref().map_or(0, |part| part.rows.len());
     }
     search.sink.all_above_taken(0.0);
-    true
+    !search.cut_short
+}
+
+/// Returns the sum of the dangers of a row's attributes outside of the slots `known`. For what is unknown, it takes the
+/// most dangerous attribute. So the average over some rows is at least the sum of the average dangers of all slots,
+/// each of which is taken over the rows in which the slot is not unknown.
+fn possible_danger<const P: usize>(input: &SearchInput<P>, row: &[u64; P], known: &[u64; P]) -> f64 {
+    let unknown = input.table.slots.iter().filter(|slot| slot.is_unknown(row));
+    let of_unknown = unknown.map(|slot| slot.danger.iter().copied().fold(0.0, f64::max));
+    let occupied = input.fields.occupied(row).without(known);
+    of_unknown.fold(input.danger_of(row, &occupied), |sum, danger| sum + danger)
 }
 
 /// Search for free sets, the largest bound first.
 struct FreeSets<'a, const P: usize, S> {
     input: &'a SearchInput<'a, P>,
     postings: &'a Postings,
-    min_confidence: f64,
     /// Per slot, bounds on the attributes that can become known in it or in later slots.
     remaining: Vec<RemainingBounds>,
     danger_of_row: Vec<f64>,
@@ -374,6 +434,8 @@ struct FreeSets<'a, const P: usize, S> {
     rows_waiting: usize,
     groups: Groups,
     counter: SlotCodeCounter,
+    /// Whether the limits were reached while a set was weighed.
+    cut_short: bool,
 }
 
 /// Bounds on the attributes that can be known in some slots.
@@ -515,10 +577,7 @@ impl<const P: usize, S: FreeSetSink<P>> FreeSets<'_, P, S> {
         // An inferred danger counts times the share of rows that have it, so all of them together are at most
         // the average danger of a row.
         if self.sink.wants(bound(sum / support as f64), known.size) {
-            let weight = known.likelihood
-                * input
-                    .danger_function
-                    .of_sum(self.inferred_danger(&known, rows, support));
+            let weight = known.likelihood * self.inferred_danger(&known, rows);
             let set = known.set(rows);
             if weight > 0.0
                 && self.sink.wants(weight, known.size)
@@ -532,8 +591,7 @@ impl<const P: usize, S: FreeSetSink<P>> FreeSets<'_, P, S> {
         if rows.len() == 1 || remaining.likeliest == 0.0 {
             return None;
         }
-        let worst = &input.rows[worst as usize];
-        let unknown = input.danger_of(worst, &input.fields.occupied(worst).without(&known.slots));
+        let unknown = possible_danger(input, &input.rows[worst as usize], &known.slots);
         let left = (unknown - remaining.least_danger).max(0.0);
         let bound = known.likelihood * remaining.likeliest * input.danger_function.of_sum(left);
         let deeper = bound > 0.0 && self.sink.wants(bound, known.size + 1);
@@ -544,10 +602,10 @@ impl<const P: usize, S: FreeSetSink<P>> FreeSets<'_, P, S> {
         })
     }
 
-    /// Returns the sum of the dangers of all inferred attributes, each times its confidence.
-    fn inferred_danger(&mut self, known: &KnownAttributes<P>, rows: &[u32], support: u64) -> f64 {
+    /// Returns the danger of what is inferred, times the confidence.
+    fn inferred_danger(&mut self, known: &KnownAttributes<P>, rows: &[u32]) -> f64 {
         let input = self.input;
-        if self.min_confidence == 1.0 {
+        if input.is_certain() {
             let first = &input.rows[rows[0] as usize];
             let differing = rows.iter().fold([0; P], |bits: [u64; P], &row| {
                 bits.or(&input.rows[row as usize].xor(first))
@@ -556,21 +614,28 @@ impl<const P: usize, S: FreeSetSink<P>> FreeSets<'_, P, S> {
                 .fields
                 .occupied(first)
                 .without(&input.fields.occupied(&differing));
-            return input.danger_of(first, &shared.without(&known.slots));
+            let danger = input.danger_of(first, &shared.without(&known.slots));
+            return input.danger_function.of_sum(danger);
         }
-        let slots = &input.table.slots;
-        let others = self.counter.count(input, rows).iter();
-        others
-            .filter(|counted| !known.slots.has(slots[counted.slot_index].bit))
-            .map(|counted| {
-                (
-                    counted.rows as f64 / support as f64,
-                    slots[counted.slot_index].danger[counted.slot_code],
-                )
-            })
-            .filter(|&(confidence, _)| confidence >= self.min_confidence)
-            .map(|(confidence, danger)| confidence * danger)
-            .sum()
+        let others = self.counter.count(input, rows);
+        let inferred = others
+            .iter()
+            .filter(|other| other.is_inferred(input, &known.slots));
+        let danger = input
+            .danger_function
+            .of_sum(inferred.map(CountedAttribute::danger).sum());
+        // Joint confidence is never more dangerous.
+        if !input.joint_confidence || !self.sink.wants(known.likelihood * danger, known.size) {
+            return danger;
+        }
+        let should_stop = || input.limits.reached();
+        match joint_inference(input, &known.slots, rows, &others, should_stop) {
+            Some((_, joint)) => joint.value,
+            None => {
+                self.cut_short = true;
+                0.0
+            }
+        }
     }
 }
 

@@ -11,6 +11,10 @@
 //! dg(I)   = D / (c + D) with D = sum of d(x), x ∈ I, and c = 1       Definition 3.4
 //! ```
 //!
+//! Section 3.4 of the paper leaves room for probable inferences ([`Settings::min_confidence`] and
+//! [`Settings::joint_confidence`]). Values that are unknown ([`Nulls::Unknown`]) and values that everybody would guess
+//! ([`discount_common`]) are our additions.
+//!
 //! Scores are exact up to a relative error of 1e-12. If a budget ran out, they are certified bounds instead.
 //! They do not depend on the number of threads.
 //!
@@ -53,9 +57,13 @@ mod blocked;
 mod column;
 mod confidence;
 mod decoys;
+mod discount;
 mod explain;
+mod few_rows;
+mod fewest;
 mod holes;
 mod inferences;
+mod joint;
 mod new_row;
 mod packed_table;
 mod partition;
@@ -71,7 +79,9 @@ mod summary;
 pub use bins::{Bin, Binning, Bins};
 pub use column::{Attribute, AttributesOfValue, Column, Nulls};
 pub use decoys::{Decoy, OriginalRowsSummary, decoys};
+pub use discount::discount_common;
 pub use explain::{Explanations, Inference, InferredAttribute, explain};
+pub use fewest::fewest_known;
 pub use holes::{Hole, HoleSettings, Holes, holes};
 pub use inferences::{InferenceListSettings, Inferences, inferences};
 pub use new_row::{Lookup, RowScore, score_row};

@@ -24,6 +24,11 @@ pub struct Settings {
     /// Share of the rows from which on an attribute counts as inferred, more than 0 and at most 1. At 1, only
     /// certain inferences count, as in the definition.
     pub min_confidence: f64,
+    /// Whether the confidence of an inference is the share of the rows that have all inferred attributes together,
+    /// as White suggests in section 3.4. It then multiplies the danger of all of them. Otherwise, every attribute
+    /// has a share of its own, which multiplies its own danger. If only certain inferences count and
+    /// nothing is unknown, it makes no difference.
+    pub joint_confidence: bool,
     /// Time limit of the search. Without one, the search ends when all scores are exact.
     pub budget: Option<Duration>,
     /// Algorithm to use. It changes the running time, not the scores; tests try all of them.
@@ -49,6 +54,7 @@ impl Default for Settings {
         Settings {
             constant: 1.0,
             min_confidence: 1.0,
+            joint_confidence: false,
             budget: None,
             algorithm: Algorithm::Automatic,
         }
@@ -87,6 +93,9 @@ pub struct Scores {
     /// Slots of the known attributes of the worst inference, `width` words per row.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(super) known: Vec<u64>,
+    /// Per row, whether no worst inference about it has fewer known attributes. Empty if nobody has looked.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub(super) has_fewest_known: Vec<bool>,
 }
 
 impl Scores {
@@ -119,6 +128,7 @@ pub(super) fn rescore<const P: usize>(
         lower: edited.carry_over(&before.lower, 1, 0.0),
         upper: edited.carry_over(&before.upper, 1, 0.0),
         known: edited.carry_over(&before.known, P, 0),
+        has_fewest_known: Vec::new(),
     };
     let stale = edited.carry_over(stale, 1, true);
     if !stale.contains(&true) {
@@ -201,6 +211,9 @@ pub(super) struct SearchInput<'a, const P: usize> {
     pub rows: &'a [[u64; P]],
     pub fields: Fields<P>,
     pub danger_function: DangerFunction,
+    pub min_confidence: f64,
+    /// Whether all inferred attributes have one confidence together.
+    pub joint_confidence: bool,
     pub limits: Limits<'a>,
     /// Per row, the slots of attributes that no other attributes of the row imply.
     pub blocked: Vec<[u64; P]>,
@@ -220,9 +233,30 @@ impl<'a, const P: usize> SearchInput<'a, P> {
             danger_function: DangerFunction {
                 constant: settings.constant,
             },
+            min_confidence: settings.min_confidence,
+            // If all rows have each of some attributes, they have all of them.
+            joint_confidence: settings.joint_confidence
+                && (settings.min_confidence < 1.0 || table.has_unknown()),
             limits: Limits::new(settings, control),
             blocked: Vec::new(),
             common: common_slots(rows, &fields),
+        }
+    }
+
+    /// Returns whether only certain inferences count, and every row is known to have an attribute or not.
+    pub fn is_certain(&self) -> bool {
+        self.min_confidence == 1.0 && !self.table.has_unknown()
+    }
+
+    /// Returns the danger of an attribute, times the share of the rows that have it: `having` of `rows` rows.
+    /// Returns 0 if that is less than the minimum.
+    #[inline(always)]
+    pub fn danger_by_share(&self, danger: f64, having: u64, rows: u64) -> f64 {
+        let confidence = having as f64 / rows as f64;
+        if confidence >= self.min_confidence {
+            confidence * danger
+        } else {
+            0.0
         }
     }
 
@@ -323,14 +357,8 @@ fn score_rows<const P: usize>(
             worst_so_far.set(row, carried.lower[row], &known[row]);
         }
     }
-    if settings.min_confidence < 1.0 || table.has_unknown() {
-        confidence::search(
-            &input,
-            settings.min_confidence,
-            &worst_so_far,
-            &mut open,
-            &mut upper,
-        );
+    if !input.is_certain() {
+        confidence::search(&input, &worst_so_far, &mut open, &mut upper);
     } else {
         quasi_only::search(&input, &worst_so_far, &mut open);
         if open.contains(&true) {
@@ -365,6 +393,7 @@ fn score_rows<const P: usize>(
             .into_iter()
             .map(AtomicU64::into_inner)
             .collect(),
+        has_fewest_known: Vec::new(),
     })
 }
 

@@ -52,6 +52,7 @@ fn words(inferences: &Inferences) -> Vec<String> {
 const CERTAIN: Settings = Settings {
     constant: 1.0,
     min_confidence: 1.0,
+    joint_confidence: false,
     budget: None,
     algorithm: Algorithm::Automatic,
 };

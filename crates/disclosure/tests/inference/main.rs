@@ -1,8 +1,10 @@
 //! Tests of privacy scores and of everything that is based on them: see `disclosure::inference`.
 
 mod decoys;
+mod explanations;
 mod holes;
 mod inferences;
+mod joint;
 mod remedies;
 mod scores;
 mod tables;

@@ -2,14 +2,16 @@
 
 use crate::tables::{a_constant, a_weight, assert_close, config};
 use disclosure::classes::Classes;
-use disclosure::inference::{AttributesOfValue, Column, Nulls, PackedTable, Settings, scores};
+use disclosure::inference::{
+    Attribute, AttributesOfValue, Column, Nulls, PackedTable, Settings, discount_common, scores,
+};
 use disclosure::{Control, NULL, Weights};
 use proptest::prelude::*;
 use reference::inference::Table;
 
 /// What the values of a column are.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Kind {
+pub enum Kind {
     /// Each value is an attribute.
     Values,
     /// Each value but the last is an attribute. The last is known and no attribute, as false is in a boolean
@@ -20,10 +22,10 @@ enum Kind {
 }
 
 #[derive(Debug, Clone)]
-struct CodedColumn {
-    kind: Kind,
-    weights: Vec<Weights>,
-    nulls: Nulls,
+pub struct CodedColumn {
+    pub kind: Kind,
+    pub weights: Vec<Weights>,
+    pub nulls: Nulls,
 }
 
 impl CodedColumn {
@@ -72,31 +74,47 @@ impl CodedColumn {
 
 /// Rows of codes.
 #[derive(Debug, Clone)]
-struct Coded {
-    columns: Vec<CodedColumn>,
-    rows: Vec<Vec<u32>>,
+pub struct Coded {
+    pub columns: Vec<CodedColumn>,
+    pub rows: Vec<Vec<u32>>,
 }
 
 impl Coded {
-    /// Returns the score of every row.
-    fn scores(&self, settings: &Settings) -> Vec<f64> {
+    /// Returns the columns, the classes of equal rows, and the class of every row.
+    pub fn encoded(&self) -> (Vec<Column>, Classes, Vec<u32>) {
         let columns: Vec<Column> = self.columns.iter().map(CodedColumn::column).collect();
         let (mut classes, mut class_of_row) = (Classes::new(columns.len()), Vec::new());
         for row in &self.rows {
             class_of_row.push(classes.insert(row, 1).unwrap());
         }
+        (columns, classes, class_of_row)
+    }
+
+    /// Returns the packed table, and the distinct row of every row.
+    pub fn packed(&self) -> (PackedTable, Vec<usize>) {
+        let (columns, classes, class_of_row) = self.encoded();
         let packed = PackedTable::new(&classes, &columns, &Control::new()).unwrap();
+        let row_of = |class: u32| packed.row_of_class(class as usize);
+        let distinct_of_row = class_of_row.into_iter().map(row_of).collect();
+        (packed, distinct_of_row)
+    }
+
+    /// Returns the score of every row.
+    pub fn scores(&self, settings: &Settings) -> Vec<f64> {
+        let (packed, distinct_of_row) = self.packed();
         let found = scores(&packed, settings, &Control::new()).unwrap();
         assert!(found.exact());
-        let row_of = |class: u32| packed.row_of_class(class as usize);
-        class_of_row
-            .into_iter()
-            .map(|class| found.lower[row_of(class)])
-            .collect()
+        distinct_of_row.into_iter().map(|row| found.lower[row]).collect()
+    }
+
+    /// Returns the place of an attribute in the sets of the definition.
+    pub fn place(&self, attribute: Attribute) -> usize {
+        let before = self.columns[..attribute.column as usize].iter();
+        before.map(|column| column.weights.len()).sum::<usize>() + attribute.index as usize
     }
 
     /// Returns the table of the definition, and the unknown attributes of every row.
-    fn table(&self) -> (Table, Vec<u32>) {
+    pub fn table(&self) -> (Table, Vec<u32>) {
         let (mut rows, mut unknown) = (vec![0; self.rows.len()], vec![0; self.rows.len()]);
         let mut start = 0;
         for (position, column) in self.columns.iter().enumerate() {
@@ -136,7 +154,7 @@ fn a_column() -> impl Strategy<Value = CodedColumn> {
     })
 }
 
-fn a_table() -> impl Strategy<Value = Coded> {
+pub fn a_table() -> impl Strategy<Value = Coded> {
     prop::collection::vec(a_column(), 1..=4).prop_flat_map(|columns| {
         let codes: Vec<_> = columns
             .iter()
@@ -154,7 +172,7 @@ fn a_table() -> impl Strategy<Value = Coded> {
     })
 }
 
-fn a_confidence() -> impl Strategy<Value = f64> {
+pub fn a_confidence() -> impl Strategy<Value = f64> {
     prop_oneof![Just(1.0), Just(0.9), Just(0.75), Just(0.5), Just(0.3)]
 }
 
@@ -319,4 +337,31 @@ fn an_array_lacks_an_element_and_null_may_have_it() {
     };
     assert_close(maximum(&table(without), NEARLY_CERTAIN), 0.0);
     assert_close(maximum(&table(NULL), NEARLY_CERTAIN), 0.5);
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn common_values_are_discounted_as_defined(coded in a_table(), min_confidence in a_confidence()) {
+        let (mut columns, classes, class_of_row) = coded.encoded();
+        discount_common(&classes, &mut columns, &Control::new()).unwrap();
+        let packed = PackedTable::new(&classes, &columns, &Control::new()).unwrap();
+        let settings = Settings { min_confidence, ..Settings::default() };
+        let found = scores(&packed, &settings, &Control::new()).unwrap();
+        let (table, unknown) = coded.table();
+        // NULL in any column tells nothing about the column, whether it counts as unknown or as absent.
+        let is_null = |(code, column): (&u32, &CodedColumn)| *code == NULL && column.null_attribute().is_none();
+        let nulls: Vec<u32> = coded.rows.iter().map(|row| {
+            let starts = coded.columns.iter().scan(0, |end, column| {
+                Some((std::mem::replace(end, *end + column.weights.len()), column))
+            });
+            let nulls = row.iter().zip(starts).filter(|&(code, (_, column))| is_null((code, column)));
+            nulls.fold(0, |set, (_, (start, column))| set | ((1 << column.weights.len()) - 1) << start)
+        }).collect();
+        let expected = table.with_common_discounted(&nulls).scores_with_unknown(&unknown, 1.0, min_confidence);
+        for (class, expected) in class_of_row.into_iter().zip(expected) {
+            assert_close(found.lower[packed.row_of_class(class as usize)], expected);
+        }
+    }
 }

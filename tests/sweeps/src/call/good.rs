@@ -352,6 +352,9 @@ impl<'a> Caller<'a> {
                                 "{\"danger\": {\"flu\": 1, \"*\": 0.3}}",
                                 "{\"bins\": 2}",
                                 "{\"width\": 10}",
+                                "{\"prefixes\": [1, 2]}",
+                                "{\"pattern\": \"^(.)\"}",
+                                "\"sensitive nulls=value\"",
                             ]),
                         };
                         format!(
