@@ -27,6 +27,17 @@ pub struct Inference {
     pub weight: f64,
 }
 
+/// Cell that can be blanked.
+#[derive(Debug, Clone, Copy)]
+pub struct Cell {
+    /// Row that it is in.
+    pub row: usize,
+    /// Attributes that the row then lacks.
+    pub lost: u32,
+    /// Attributes that are then unknown in the row.
+    pub unknown: u32,
+}
+
 impl Table {
     /// Returns a table whose rows are given as words. Each letter is an attribute, `a` is attribute 0. A
     /// weight is a likelihood and a danger.
@@ -131,6 +142,35 @@ impl Table {
         self.rows.iter().map(worst).collect()
     }
 
+    /// Returns the smallest number of cells to blank so that all scores of
+    /// [`scores_with_unknown`](Self::scores_with_unknown) are below the threshold, by trying all sets of cells.
+    /// `None` if no set will do.
+    pub fn fewest_blanks(
+        &self,
+        unknown: &[u32],
+        cells: &[Cell],
+        threshold: f64,
+        constant: f64,
+        min_confidence: f64,
+    ) -> Option<u32> {
+        let holds = |blanked: u32| {
+            let (mut table, mut unknown) = (self.clone(), unknown.to_vec());
+            for cell in (0..cells.len()).filter(|cell| blanked >> cell & 1 == 1) {
+                let Cell {
+                    row,
+                    lost,
+                    unknown: then,
+                } = cells[cell];
+                table.rows[row] &= !lost;
+                unknown[row] |= then;
+            }
+            let scores = table.scores_with_unknown(&unknown, constant, min_confidence);
+            scores.iter().all(|&score| score < threshold * (1.0 - 1e-11))
+        };
+        let sets = 0..1_u32 << cells.len();
+        sets.filter(|&blanked| holds(blanked)).map(u32::count_ones).min()
+    }
+
     /// Returns all inferences with a positive weight of at least `min_weight` whose known set is free:
     /// without any one of its attributes, more rows have the rest. The inferences with the largest weight
     /// come first and, of these, those with the fewest known attributes.
@@ -152,6 +192,13 @@ impl Table {
             order.then((a.known.len(), &a.known).cmp(&(b.known.len(), &b.known)))
         });
         inferences
+    }
+
+    /// Returns whether a row with exactly these attributes is a decoy (Theorem 6.5): for each of them, some row has
+    /// all others but not that one.
+    pub fn is_decoy(&self, set: u32) -> bool {
+        self.attributes(set)
+            .all(|x| self.rows.iter().any(|&row| row & set == set & !(1 << x)))
     }
 
     /// Returns whether a set is a hole (section 6.2): no row has it, but for each of its attributes some row

@@ -49,6 +49,7 @@
 
 mod bins;
 mod bitset;
+mod blanks;
 mod blocked;
 mod column;
 mod confidence;
@@ -63,12 +64,14 @@ mod pool;
 mod postings;
 mod quasi_only;
 mod remedies;
+mod remedy_plan;
 mod row_by_row;
 mod score;
 mod search;
 mod summary;
 
 pub use bins::{Bin, Binning, Bins};
+pub use blanks::Blank;
 pub use column::{Attribute, AttributesOfValue, Column, Nulls};
 pub use decoys::{Decoy, OriginalRowsSummary, decoys};
 pub use explain::{Explanations, Inference, InferredAttribute, explain};
@@ -76,7 +79,7 @@ pub use holes::{Hole, HoleSettings, Holes, holes};
 pub use inferences::{InferenceListSettings, Inferences, inferences};
 pub use new_row::{Lookup, RowScore, score_row};
 pub use packed_table::PackedTable;
-pub use remedies::{Remedies, RemedySettings, Suppression, ThresholdSummary, remedies};
+pub use remedies::{Change, EndedBy, Remedies, RemedySettings, Suppression, ThresholdSummary, remedies};
 #[doc(hidden)]
 pub use score::Algorithm;
 pub use score::{Scores, Settings, scores};

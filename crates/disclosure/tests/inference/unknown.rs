@@ -9,7 +9,7 @@ use reference::inference::Table;
 
 /// What the values of a column are.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Kind {
+pub enum Kind {
     /// Each value is an attribute.
     Values,
     /// Each value but the last is an attribute. The last is known and no attribute, as false is in a boolean
@@ -20,15 +20,15 @@ enum Kind {
 }
 
 #[derive(Debug, Clone)]
-struct CodedColumn {
-    kind: Kind,
-    weights: Vec<Weights>,
-    nulls: Nulls,
+pub struct CodedColumn {
+    pub kind: Kind,
+    pub weights: Vec<Weights>,
+    pub nulls: Nulls,
 }
 
 impl CodedColumn {
     /// Returns the number of codes besides NULL.
-    fn codes(&self) -> u32 {
+    pub fn codes(&self) -> u32 {
         let attributes = self.weights.len() as u32 - u32::from(self.null_attribute().is_some());
         match self.kind {
             Kind::Values => attributes,
@@ -45,7 +45,7 @@ impl CodedColumn {
     }
 
     /// Returns the attributes of a value as bits.
-    fn set(&self, code: u32) -> u32 {
+    pub fn set(&self, code: u32) -> u32 {
         match (code, self.kind) {
             (NULL, _) => self.null_attribute().map_or(0, |attribute| 1 << attribute),
             (code, Kind::ValuesOrNone) if code == self.codes() => 0,
@@ -54,7 +54,7 @@ impl CodedColumn {
         }
     }
 
-    fn column(&self) -> Column {
+    pub fn column(&self) -> Column {
         let sets = (1..=self.codes()).map(|code| {
             let set = self.set(code);
             (0..u32::BITS).filter(|x| set >> x & 1 == 1).collect::<Vec<u32>>()
@@ -72,9 +72,9 @@ impl CodedColumn {
 
 /// Rows of codes.
 #[derive(Debug, Clone)]
-struct Coded {
-    columns: Vec<CodedColumn>,
-    rows: Vec<Vec<u32>>,
+pub struct Coded {
+    pub columns: Vec<CodedColumn>,
+    pub rows: Vec<Vec<u32>>,
 }
 
 impl Coded {
@@ -96,7 +96,7 @@ impl Coded {
     }
 
     /// Returns the table of the definition, and the unknown attributes of every row.
-    fn table(&self) -> (Table, Vec<u32>) {
+    pub fn table(&self) -> (Table, Vec<u32>) {
         let (mut rows, mut unknown) = (vec![0; self.rows.len()], vec![0; self.rows.len()]);
         let mut start = 0;
         for (position, column) in self.columns.iter().enumerate() {
@@ -136,7 +136,7 @@ fn a_column() -> impl Strategy<Value = CodedColumn> {
     })
 }
 
-fn a_table() -> impl Strategy<Value = Coded> {
+pub fn a_table() -> impl Strategy<Value = Coded> {
     prop::collection::vec(a_column(), 1..=4).prop_flat_map(|columns| {
         let codes: Vec<_> = columns
             .iter()
@@ -154,7 +154,7 @@ fn a_table() -> impl Strategy<Value = Coded> {
     })
 }
 
-fn a_confidence() -> impl Strategy<Value = f64> {
+pub fn a_confidence() -> impl Strategy<Value = f64> {
     prop_oneof![Just(1.0), Just(0.9), Just(0.75), Just(0.5), Just(0.3)]
 }
 
