@@ -209,6 +209,15 @@ impl Table {
     }
 }
 
+/// Returns the information in each of these values, in bits: −log2 of the share of the values that are equal to it.
+/// `None` is no value, and tells nothing.
+pub fn information<T: PartialEq>(values: &[Option<T>]) -> Vec<f64> {
+    let count = |value: &T| values.iter().flatten().filter(|&other| other == value).count() as f64;
+    let all = values.iter().flatten().count() as f64;
+    let bits = |value: &Option<T>| value.as_ref().map_or(0.0, |value| -(count(value) / all).log2());
+    values.iter().map(bits).collect()
+}
+
 /// Returns all subsets of a set of attributes, including itself and the empty set.
 pub fn subsets(set: u32) -> impl Iterator<Item = u32> {
     std::iter::successors(Some(set), move |subset| {

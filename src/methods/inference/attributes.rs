@@ -12,7 +12,8 @@ use crate::methods::inference::bins::Bins;
 use crate::methods::inference::column_settings::{ColumnSettings, NullMeaning, ValueWeights};
 use crate::pg::array::ElementType;
 use crate::pg::memory_context;
-use disclosure::inference::{Attribute, AttributesOfValue, Binning, Column, Nulls};
+use crate::pg::types::type_name;
+use disclosure::inference::{Attribute, AttributesOfValue, Binning, Blank, Column, Nulls};
 use disclosure::{NULL, Weights};
 use pgrx::pg_sys::{self};
 
@@ -68,6 +69,25 @@ impl Attributes {
         match self.named[attribute.column as usize].naming {
             Naming::True => column.into(),
             _ => format!("{column}={}", self.value(attribute)),
+        }
+    }
+
+    /// Returns how the cells of every column are blanked.
+    pub fn blanks(&self) -> Vec<Blank> {
+        let columns = self.columns.iter().zip(&self.named);
+        let blank = |(column, named): (&Column, &Named)| match (Blank::of_column(column), &named.naming) {
+            (Blank::Element, Naming::Element(..)) => Blank::Element,
+            (Blank::Element, _) => Blank::Value,
+            (other, _) => other,
+        };
+        columns.map(blank).collect()
+    }
+
+    /// Returns the type of the elements of a column, as SQL; `None` if it has no arrays.
+    pub fn element_type(&self, column: u32) -> Option<String> {
+        match &self.named[column as usize].naming {
+            Naming::Element(elements, _) => Some(type_name(elements.column().oid)),
+            _ => None,
         }
     }
 

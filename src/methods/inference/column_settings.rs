@@ -38,7 +38,7 @@ pub struct ColumnSettings {
 pub enum Purpose {
     /// A measure that users call. To it, NULL means absent.
     Measure,
-    /// A policy. To it, NULL means unknown, unless the settings say that it is a value.
+    /// A policy, or `remedies`. To them, NULL means unknown, unless the settings say that it is a value.
     Policy,
 }
 

@@ -43,7 +43,7 @@ impl InferredAttribute {
 
     /// Returns how many rows have to lose the attribute so that its share is below `limit`. `unknown` says
     /// whether those rows are then left out, rather than counted among those that lack it.
-    fn to_lose(&self, limit: f64, unknown: bool) -> u64 {
+    fn rows_that_must_lose_it(&self, limit: f64, unknown: bool) -> u64 {
         let share = |keeping: u64| match unknown {
             true => keeping as f64 / (keeping + self.lacking) as f64,
             false => keeping as f64 / (self.having + self.lacking) as f64,
@@ -103,7 +103,7 @@ impl<const P: usize> Inferred<P> {
         let at_threshold = danger_function.constant * threshold / (self.likelihood - threshold);
         let limit = ((at_threshold - of_others) / broken.danger).max(min_confidence);
         let is_known = !unit.slots.has(broken.bit);
-        broken.to_lose(limit.min(1.0), is_known || unit.becomes_unknown())
+        broken.rows_that_must_lose_it(limit.min(1.0), is_known || unit.becomes_unknown())
     }
 }
 

@@ -3,6 +3,7 @@
 mod decoys;
 mod holes;
 mod inferences;
+mod information;
 mod remedies;
 mod scores;
 mod tables;
