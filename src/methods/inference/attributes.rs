@@ -83,6 +83,13 @@ impl Attributes {
         columns.map(blank).collect()
     }
 
+    /// Returns the columns in which a row without an attribute has NULL: neither booleans nor arrays.
+    pub fn columns_of_values(&self) -> Vec<u32> {
+        let named = (0..).zip(&self.named);
+        let of_values = named.filter(|(_, named)| matches!(named.naming, Naming::Value(_) | Naming::Bin(_)));
+        of_values.map(|(column, _)| column).collect()
+    }
+
     /// Returns the type of the elements of a column, as SQL; `None` if it has no arrays.
     pub fn element_type(&self, column: u32) -> Option<String> {
         match &self.named[column as usize].naming {

@@ -54,13 +54,16 @@ fn decoys_for(mut args: Args) -> Result<Vec<Decoy>, Error> {
     let columns = args.names("columns");
     let mut options = Options::labels(&mut args)?;
     let method: Option<String> = args.optional("method");
-    let wanted = DecoySettings {
-        method: word("method", method.as_deref(), &METHODS)?,
-        max_rows: args.number("max_rows", 0)?,
-    };
+    let method = word("method", method.as_deref(), &METHODS)?;
+    let max_rows = args.number("max_rows", 0)?;
     options.constant(&mut args)?;
     let options = options.finish(args)?;
     let table = AttributeTable::prepared(relation, columns, &options, Preparation::Information)?;
+    let wanted = DecoySettings {
+        method,
+        max_rows,
+        columns_to_fill: table.attributes.columns_of_values(),
+    };
     let decoys = table.compute("looking for decoys", |table, control| {
         inference::decoys(table, &options.settings, &wanted, control)
     })?;
@@ -154,7 +157,7 @@ fn remedies_for(mut args: Args) -> Result<impl Iterator<Item = Remedy> + 'static
     let name = Relation::whole("relation", relation)?.name().to_string();
     let statement = finder.statement(&name, &mut rows, &found.changes)?;
     if let Some(relation) = relation.filter(|_| !found.changes.is_empty()) {
-        notice_about_statement(relation, &rows, &found, statement.is_some());
+        notice_about_statement(relation, &finder, &rows, &found, statement.is_some());
     }
     Ok(steps(rows, found, statement))
 }
@@ -165,8 +168,8 @@ fn warn_about_remaining_rows(found: &Remedies) {
     let why = match found.ended_by {
         EndedBy::Threshold => return,
         EndedBy::NothingHelps => {
-            "no blank can help them, because NULL is a value in the columns that give them away; remove these rows, or \
-             make the columns coarser"
+            "no blank can help, because NULL is a value in the columns that are inferred; remove rows, or make these \
+             columns coarser"
         }
         EndedBy::MaxRows => "max_rows was reached; raise it",
         EndedBy::Budget => "the budget ran out; raise it",
@@ -177,7 +180,13 @@ fn warn_about_remaining_rows(found: &Remedies) {
 }
 
 /// Tells the caller if there is no statement, or if it cannot be executed as the table is.
-fn notice_about_statement(relation: Oid, rows: &RowsToChange, found: &Remedies, is_given: bool) {
+fn notice_about_statement(
+    relation: Oid,
+    finder: &Finder,
+    rows: &RowsToChange,
+    found: &Remedies,
+    is_given: bool,
+) {
     let attributes = &rows.table.attributes;
     let cells = found.changes.iter().flat_map(|change| &change.cells);
     let columns: BTreeSet<&str> = cells
@@ -191,10 +200,16 @@ fn notice_about_statement(relation: Oid, rows: &RowsToChange, found: &Remedies, 
             .set_hint(hint.to_string())
             .report(PgLogLevel::NOTICE);
     };
-    if !is_given {
+    if matches!(finder, Finder::Nothing) {
         notice(
-            "there is no statement, because the relation is not a table whose rows could be changed one by one".into(),
+            "there is no statement, because the relation is not a table, so its rows cannot be changed one by one"
+                .into(),
             "Copy it with CREATE TABLE … AS, label the copy, and call remedies() for the copy.",
+        );
+    } else if !is_given {
+        notice(
+            "there is no statement, because it would be too long".into(),
+            "Blank the cells by the other rows of the result.",
         );
     } else if !columns.is_empty() {
         let columns: Vec<String> = columns.iter().map(|column| format!("\"{column}\"")).collect();

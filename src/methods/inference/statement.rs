@@ -11,6 +11,7 @@ use crate::input::relation::Relation;
 use crate::methods::inference::attributes::Attributes;
 use crate::methods::inference::table::RowsToChange;
 use crate::pg::catalog::with_heirs;
+use crate::pg::memory_context;
 use crate::pg::query::{Answer, Parameters};
 use crate::pg::types::{ColumnType, equality_operator, type_name};
 use disclosure::inference::{Attribute, Change};
@@ -18,6 +19,9 @@ use pgrx::pg_sys::{self, Oid};
 use pgrx::prelude::*;
 use pgrx::spi::{quote_identifier, quote_literal};
 use std::collections::{BTreeMap, HashMap};
+
+/// Largest number of bytes of a statement. Postgres does not execute one of 1 GB or more.
+const LONGEST: usize = 1 << 29;
 
 /// How the rows of a relation are found again.
 pub enum Finder {
@@ -72,7 +76,8 @@ impl Finder {
         }
     }
 
-    /// Returns SQL that makes these changes, or `None` if there are none or rows cannot be found again.
+    /// Returns SQL that makes these changes, or `None` if there are none, rows cannot be found again, or the SQL would
+    /// be too long.
     pub fn statement(
         &self,
         relation: &str,
@@ -88,7 +93,7 @@ impl Finder {
             self.update(relation, &set, keys)
         };
         let updates: Vec<String> = by_cells.iter().map(update).collect();
-        Ok(Some(updates.join("\n")))
+        Ok(Some(updates.join("\n")).filter(|statement| statement.len() <= LONGEST))
     }
 
     /// Returns what stands before a column of the row that is changed. It is needed where other columns are in sight.
@@ -213,15 +218,16 @@ fn keys_by_cells(
             .or_default()
             .extend(ranks.drain(rest..));
     }
-    let key = |&rank: &u32| rows.keys.text(codes[rank as usize - 1]).unwrap_or_default();
-    let keys = |mut ranks: Vec<u32>| {
+    let mut by_cells = BTreeMap::new();
+    for (cells, mut ranks) in ranks_by_cells {
         ranks.sort_unstable();
-        ranks.iter().map(key).collect()
-    };
-    Ok(ranks_by_cells
-        .into_iter()
-        .map(|(cells, ranks)| (cells, keys(ranks)))
-        .collect())
+        let keys = memory_context::for_each("writing the statement", 0..ranks.len() as u32, |place| {
+            let code = codes[ranks[place as usize] as usize - 1];
+            Ok(rows.keys.text(code).unwrap_or_default())
+        })?;
+        by_cells.insert(cells, keys);
+    }
+    Ok(by_cells)
 }
 
 /// Returns an attribute that stands for the cell: itself if it is an element of an array, else the first attribute

@@ -3,6 +3,7 @@
 use super::bitset::Words;
 use super::packed_table::{PackedTable, Slot};
 use super::{Attribute, Column, Nulls};
+use crate::parallel_sort::parallel_sort;
 use crate::{Control, Result};
 use std::ops::Range;
 
@@ -169,9 +170,12 @@ pub(super) struct BlankedTable<const P: usize> {
 
 impl<const P: usize> BlankedTable<P> {
     /// Puts equal rows together. `original` has the same slots.
-    pub fn new(original: &PackedTable, copies: &[Copies<P>]) -> Self {
-        let mut order: Vec<usize> = (0..copies.len()).collect();
-        order.sort_by_key(|&copy| copies[copy].bits);
+    pub fn new(original: &PackedTable, copies: &[Copies<P>], control: &Control) -> Result<Self> {
+        let numbered = copies.iter().enumerate();
+        let mut sorted: Vec<([u64; P], usize)> =
+            numbered.map(|(number, copies)| (copies.bits, number)).collect();
+        parallel_sort(&mut sorted, control)?;
+        let order: Vec<usize> = sorted.into_iter().map(|(_, number)| number).collect();
         let mut ranges: Vec<Range<usize>> = Vec::new();
         for equal in order.chunk_by(|&a, &b| copies[a].bits == copies[b].bits) {
             let start = ranges.last().map_or(0, |range| range.end);
@@ -182,11 +186,11 @@ impl<const P: usize> BlankedTable<P> {
             let count = equal.iter().map(|&copy| copies[copy].count).sum();
             (copies[equal[0]].bits, count)
         });
-        BlankedTable {
+        Ok(BlankedTable {
             table: original.with_rows(rows),
             ranges: ranges.clone(),
             order,
-        }
+        })
     }
 
     /// Returns the numbers of the copies that a distinct row stands for.

@@ -21,7 +21,8 @@ pub enum Nulls {
     /// The row may have any attribute of the column. It counts neither for nor against an inference of one of
     /// them: the share of the rows that have it is taken over the rows whose value is not NULL.
     ///
-    /// Only [`scores`](super::scores) tells this apart from [`Absent`](Self::Absent).
+    /// Only [`scores`](super::scores) and [`remedies`](super::remedies) tell this apart from
+    /// [`Absent`](Self::Absent).
     Unknown,
     /// The row has this attribute of the column.
     Attribute(u32),

@@ -31,12 +31,15 @@ pub enum DecoyMethod {
 }
 
 /// Settings of the search for decoys.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecoySettings {
     /// What is done with the attributes of a decoy.
     pub method: DecoyMethod,
     /// Largest number of decoys.
     pub max_rows: usize,
+    /// Positions of columns in which a row without an attribute has NULL. If such a column has harmful attributes,
+    /// every decoy has one of its attributes, because NULL would tell an adversary nothing.
+    pub columns_to_fill: Vec<u32>,
 }
 
 /// Row to add or to complete, and its effect on the scores of the original rows.
@@ -75,6 +78,8 @@ const INFERENCES_PER_BATCH: usize = 50;
 /// Number of inferences after which the search ends if no decoy helps.
 const MAX_INFERENCES: usize = 20_000;
 
+/// Number of decoys that help after which no more are looked for in a batch.
+const ENOUGH_HELPFUL: usize = 10;
 /// Number of decoys per batch that are extended, and number of extensions whose effect is computed, the most
 /// promising first.
 const EXTENSIONS_TRIED: usize = 5;
@@ -122,13 +127,18 @@ fn find_decoys<const P: usize>(
         table: table.clone(),
         scores,
     };
+    let to_fill = table
+        .slots
+        .iter()
+        .filter(|slot| slot.is_dangerous() && wanted.columns_to_fill.contains(&slot.column));
+    let to_fill: [u64; P] = to_fill.fold([0; P], |slots, slot| slots.or(&Words::single(slot.bit)));
     let limits = Limits::new(settings, control);
     let mut before = current.summary();
     let mut decoys = Vec::new();
     while decoys.len() < wanted.max_rows && before.average > 0.0 && !limits.reached() {
         let mut one_budget = *settings;
         one_budget.budget = limits.remaining();
-        let Some(best) = current.best(&one_budget, wanted.method, before, control)? else {
+        let Some(best) = current.best(&one_budget, (wanted.method, &to_fill), before, control)? else {
             break;
         };
         let unpacked = |row: &[u64; P]| {
@@ -296,11 +306,12 @@ impl<const P: usize> TableWithDecoys<P> {
         extensions
     }
 
-    /// Returns the best outcome of one more decoy, or `None` if none lowers the average.
+    /// Returns the best outcome of one more decoy, which has an attribute in each of the slots `to_fill`, or `None` if
+    /// none lowers the average.
     fn best(
         &self,
         settings: &Settings,
-        method: DecoyMethod,
+        (method, to_fill): (DecoyMethod, &[u64; P]),
         before: OriginalRowsSummary,
         control: &Control,
     ) -> Result<Option<Outcome<P>>> {
@@ -308,7 +319,8 @@ impl<const P: usize> TableWithDecoys<P> {
         let mut unhelpful = 0;
         for worst in inferences[..inferences.len().min(MAX_INFERENCES)].chunks(INFERENCES_PER_BATCH) {
             let helpful = self.helpful(worst, settings, before, &mut unhelpful, control)?;
-            let extended = self.extended(helpful, &inferences, settings, control)?;
+            let mut extended = self.extended(helpful, to_fill, &inferences, settings, control)?;
+            extended.retain(|outcome| to_fill.without(&self.fields.occupied(&outcome.decoy)).is_none());
             let best = match method {
                 DecoyMethod::Add => extended.into_iter().reduce(Outcome::better),
                 DecoyMethod::Complete => self.best_completion(&extended, settings, before, control)?,
@@ -342,6 +354,9 @@ impl<const P: usize> TableWithDecoys<P> {
             let outcome = self.add(&decoy, settings, control)?;
             if outcome.after.average < before.average * FALL_FACTOR {
                 helpful.push(outcome);
+                if helpful.len() == ENOUGH_HELPFUL {
+                    break;
+                }
                 continue;
             }
             *unhelpful += 1;
@@ -378,6 +393,7 @@ impl<const P: usize> TableWithDecoys<P> {
     fn extended(
         &self,
         mut outcomes: Vec<Outcome<P>>,
+        to_fill: &[u64; P],
         inferences: &[SharedInference<P>],
         settings: &Settings,
         control: &Control,
@@ -388,7 +404,7 @@ impl<const P: usize> TableWithDecoys<P> {
             let mut best = outcome;
             loop {
                 let mut next: Option<Outcome<P>> = None;
-                for decoy in self.promising_extensions(&best.decoy, inferences, control)? {
+                for decoy in self.promising_extensions(&best.decoy, to_fill, inferences, control)? {
                     control.check()?;
                     let outcome = self.add(&decoy, settings, control)?;
                     if outcome.after.average * FALL_FACTOR <= best.after.average {
@@ -408,10 +424,11 @@ impl<const P: usize> TableWithDecoys<P> {
         Ok(extended)
     }
 
-    /// Returns the extensions of a decoy that might lower the average most.
+    /// Returns the extensions of a decoy that might lower the average most. Those in slots `to_fill` come first.
     fn promising_extensions(
         &self,
         decoy: &[u64; P],
+        to_fill: &[u64; P],
         inferences: &[SharedInference<P>],
         control: &Control,
     ) -> Result<Vec<[u64; P]>> {
@@ -432,7 +449,11 @@ impl<const P: usize> TableWithDecoys<P> {
                 Ok((estimate(&extension), extension))
             })
             .collect::<Result<_>>()?;
-        estimated.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let filled = |extension: &[u64; P]| self.fields.occupied(extension).and(to_fill).count();
+        estimated.sort_by(|a, b| {
+            let order = filled(&b.1).cmp(&filled(&a.1));
+            order.then(b.0.total_cmp(&a.0)).then(a.1.cmp(&b.1))
+        });
         estimated.truncate(EXTENSIONS_TRIED);
         Ok(estimated.into_iter().map(|(_, decoy)| decoy).collect())
     }

@@ -245,7 +245,7 @@ impl<'a, const P: usize> Search<'a, P> {
             hopeless: vec![false; original.len()],
             state: State {
                 copies: Vec::new(),
-                blanked: BlankedTable::new(original, &[]),
+                blanked: BlankedTable::new(original, &[], control)?,
                 scores: Scores::default(),
                 summary: ThresholdSummary {
                     at_or_above: 0,
@@ -270,7 +270,7 @@ impl<'a, const P: usize> Search<'a, P> {
 
     fn scored(&self, copies: Vec<Copies<P>>) -> Result<State<P>> {
         self.limits.control.check()?;
-        let blanked = BlankedTable::new(self.original, &copies);
+        let blanked = BlankedTable::new(self.original, &copies, self.limits.control)?;
         let scores = scores(&blanked.table, &self.settings(), self.limits.control)?;
         Ok(State {
             summary: self.summary(&blanked.table, &scores),
@@ -380,14 +380,14 @@ impl<'a, const P: usize> Search<'a, P> {
             }
         }
         copies.retain(|copies| copies.count > 0);
-        copies.sort_by(|a, b| (a.origin, &a.cells).cmp(&(b.origin, &b.cells)));
         self.scored(copies)
     }
 
     /// Returns the one cell after which the fewest rows are at or above the threshold, then the one with the
-    /// lowest maximum, then that with the lowest average.
+    /// lowest maximum, then that with the lowest average, and then one that cannot be known.
     fn best_cell(&self, inferred: &[Inferred<P>]) -> Result<Vec<Choice>> {
         let mut best: Option<(ThresholdSummary, Choice)> = None;
+        let may_be_known = |choice: &Choice| self.units[choice.unit].may_be_known;
         for about in inferred {
             for unit in self.candidates(about) {
                 let choice = Choice {
@@ -396,13 +396,14 @@ impl<'a, const P: usize> Search<'a, P> {
                     count: 1,
                 };
                 let after = self.blank(&[choice], &mut 1, 0)?.summary;
-                let is_better = |than: &ThresholdSummary| {
+                let is_better = |(than, other): &(ThresholdSummary, Choice)| {
                     (after.at_or_above.cmp(&than.at_or_above))
                         .then(after.maximum.total_cmp(&than.maximum))
                         .then(after.average.total_cmp(&than.average))
+                        .then(may_be_known(&choice).cmp(&may_be_known(other)))
                         .is_lt()
                 };
-                if best.as_ref().is_none_or(|(than, _)| is_better(than)) {
+                if best.as_ref().is_none_or(is_better) {
                     best = Some((after, choice));
                 }
             }

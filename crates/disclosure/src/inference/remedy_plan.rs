@@ -10,6 +10,9 @@ use crate::{Control, Result};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
+/// Number of rows that are processed between two checks for a cancel.
+const ROWS_PER_LOOK: usize = 4_096;
+
 /// Worst inference about a distinct row.
 #[derive(Debug, Clone)]
 pub(super) struct Inferred<const P: usize> {
@@ -145,7 +148,6 @@ pub(super) fn inferred_about<const P: usize>(
     let mut found = Vec::with_capacity(targets.len());
     let mut groups = 0;
     for (slots, targets) in by_slots {
-        control.check()?;
         let fields = table.slots.iter().filter(|slot| slots.has(slot.bit));
         let fields: [u64; P] = fields.fold([0; P], |bits, slot| bits.or(&slot.field()));
         let mut group_of: FxHashMap<[u64; P], usize> = FxHashMap::default();
@@ -155,12 +157,18 @@ pub(super) fn inferred_about<const P: usize>(
         }
         let mut sharing = vec![Vec::new(); group_of.len()];
         for (row, bits) in rows.iter().enumerate() {
+            if row % ROWS_PER_LOOK == 0 {
+                control.check()?;
+            }
             if let Some(&group) = group_of.get(&bits.and(&fields)) {
                 sharing[group].push(row);
             }
         }
         let mut counts: FxHashMap<(usize, usize, usize), (u64, u64)> = FxHashMap::default();
-        for row in targets {
+        for (done, row) in targets.into_iter().enumerate() {
+            if done % ROWS_PER_LOOK == 0 {
+                control.check()?;
+            }
             let group = group_of[&rows[row].and(&fields)];
             let attributes = inferred_attributes(table, row, &slots, min_confidence, |slot, slot_code| {
                 *counts

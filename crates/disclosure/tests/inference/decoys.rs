@@ -13,6 +13,7 @@ fn found(table: &Table, settings: &Settings, max_rows: usize) -> Vec<Decoy> {
     let wanted = DecoySettings {
         method: DecoyMethod::Add,
         max_rows,
+        columns_to_fill: Vec::new(),
     };
     decoys(&table.packed(), settings, &wanted, &Control::new()).unwrap()
 }
@@ -21,6 +22,7 @@ fn completed(table: &Table, settings: &Settings, max_rows: usize) -> Vec<Decoy> 
     let wanted = DecoySettings {
         method: DecoyMethod::Complete,
         max_rows,
+        columns_to_fill: Vec::new(),
     };
     decoys(&table.packed(), settings, &wanted, &Control::new()).unwrap()
 }
@@ -67,6 +69,27 @@ fn a_combination_that_somebody_has() {
     assert_eq!(table.set(&found[0].attributes), 0b101);
     assert_summary(&found[0].before, &[0.5, 0.0, 0.0]);
     assert_summary(&found[0].after, &[0.0; 3]);
+}
+
+/// The same with values instead of booleans: (1, f, e), (1, m, f) and (2, f, e). The row (1, f) without a diagnosis
+/// would be a decoy, but NULL tells nothing. With (2, f, f), the row (1, f, f) is one.
+#[test]
+fn a_decoy_has_sensitive_values() {
+    let weights = [QUASI, QUASI, QUASI, QUASI, SENSITIVE, SENSITIVE];
+    let found = |rows: &[&str], columns_to_fill: &[u32]| -> Vec<u32> {
+        let mut table = Table::of_words(rows, &weights);
+        table.columns = vec![(0, false), (2, false), (4, false)];
+        let wanted = DecoySettings {
+            method: DecoyMethod::Add,
+            max_rows: 1,
+            columns_to_fill: columns_to_fill.to_vec(),
+        };
+        let found = decoys(&table.packed(), &Settings::default(), &wanted, &Control::new()).unwrap();
+        found.iter().map(|decoy| table.set(&decoy.attributes)).collect()
+    };
+    assert_eq!(found(&["ace", "adf", "bce"], &[]), [0b000101]);
+    assert!(found(&["ace", "adf", "bce"], &[0, 1, 2]).is_empty());
+    assert_eq!(found(&["ace", "adf", "bcf"], &[0, 1, 2]), [0b100101]);
 }
 
 /// White, Example 6.3, option 1: one of the three gets the attributes A, B and C. The row has to lie within the

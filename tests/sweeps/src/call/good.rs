@@ -14,7 +14,7 @@ const TERMS: [&str; 8] = [
     "heart disease",
     "nowhere",
 ];
-const METHODS: [&str; 14] = [
+const METHODS: [&str; 16] = [
     "auto",
     "exact",
     "o_estimate",
@@ -29,6 +29,8 @@ const METHODS: [&str; 14] = [
     "gba",
     "rba",
     "os",
+    "add",
+    "complete",
 ];
 const LABELS: [&str; 6] = [
     "quasi",
