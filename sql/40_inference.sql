@@ -145,41 +145,53 @@ CREATE FUNCTION disclosure.decoys(
     relation regclass,
     columns  name[] DEFAULT NULL,
     labels   jsonb DEFAULT NULL,
+    method   text DEFAULT 'add',
     max_rows int DEFAULT 3,
     constant float8 DEFAULT 1,
     budget   interval DEFAULT NULL,
-    OUT step           int,
-    OUT decoy          jsonb,
-    OUT average_before float8,
-    OUT average_after  float8,
-    OUT maximum_before float8,
-    OUT maximum_after  float8,
-    OUT exact          boolean
+    OUT step             int,
+    OUT decoy            jsonb,
+    OUT record           jsonb,
+    OUT average_before   float8,
+    OUT average_after    float8,
+    OUT maximum_before   float8,
+    OUT maximum_after    float8,
+    OUT rows_raised      bigint,
+    OUT rows_added       bigint,
+    OUT cells_changed    bigint,
+    OUT information_lost float8,
+    OUT exact            boolean
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED
   AS 'MODULE_PATHNAME', 'decoys_wrapper';
-COMMENT ON FUNCTION disclosure.decoys(regclass, name[], jsonb, int, float8, interval) IS
-  'lists made-up rows that fill holes, best first, with the scores of the table''s own rows before and after each; no decoy raises a score';
+COMMENT ON FUNCTION disclosure.decoys(regclass, name[], jsonb, text, int, float8, interval) IS
+  'lists made-up rows to add, best first, with the scores of the table''s own rows before and after each; no added row raises a score; with method ''complete'', existing rows get the attributes instead, which may raise scores';
 
 CREATE FUNCTION disclosure.remedies(
     relation       regclass,
     columns        name[] DEFAULT NULL,
     labels         jsonb DEFAULT NULL,
     threshold      float8 DEFAULT 0.5,
-    min_confidence float8 DEFAULT 1,
+    min_confidence float8 DEFAULT 0.9,
     constant       float8 DEFAULT 1,
-    max_rows       int DEFAULT 1000,
+    max_rows       int DEFAULT NULL,
     budget         interval DEFAULT NULL,
-    OUT step        int,
-    OUT record      jsonb,
-    OUT column_name text,
-    OUT value       text,
-    OUT at_or_above bigint,
-    OUT maximum     float8,
-    OUT average     float8,
-    OUT exact       boolean
+    OUT step             bigint,
+    OUT round            int,
+    OUT record           jsonb,
+    OUT column_name      text,
+    OUT value            text,
+    OUT at_or_above      bigint,
+    OUT maximum          float8,
+    OUT average          float8,
+    OUT exact            boolean,
+    OUT cells_changed    bigint,
+    OUT rows_changed     bigint,
+    OUT information_lost float8,
+    OUT ended_by         text,
+    OUT statement        text
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED
   AS 'MODULE_PATHNAME', 'remedies_wrapper';
 COMMENT ON FUNCTION disclosure.remedies(regclass, name[], jsonb, float8, float8, float8, int, interval) IS
-  'lists a small number of cells to set to NULL, in order, until every score is below the threshold, with the scores after each';
+  'lists a small number of cells to blank until every score is below the threshold, with the scores after each round; a blank counts as unknown; the last row says why the list ends and has a statement that blanks all cells';

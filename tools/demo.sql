@@ -41,9 +41,9 @@ SELECT name, score, inference
  WHERE score > 0 ORDER BY score DESC, name;
 \echo A privacy score of 0.5 means that the diagnosis follows with certainty. Four of these people are not alone, but share a diagnosis.
 \echo
-\echo SELECT step, record, column_name, at_or_above FROM disclosure.remedies('\''patients'\'', threshold => 0.5);
+\echo SELECT step, record, column_name, at_or_above, ended_by FROM disclosure.remedies('\''patients'\'', threshold => 0.5);
 \echo
-SELECT step, record, column_name, at_or_above FROM disclosure.remedies('patients', threshold => 0.5);
-\echo If these four cells are blanked, no diagnosis follows with certainty any more.
+SELECT step, record, column_name, at_or_above, ended_by FROM disclosure.remedies('patients', threshold => 0.5);
+\echo If these cells are blanked, no diagnosis follows any more. The last row also has a statement that blanks them.
 \echo
 \echo To try it on your own table, run make psql. README.md and docs/ describe everything else.

@@ -1,6 +1,7 @@
 //! Input of tables and views by name. They are read with a SELECT by the calling user, so privileges, row
 //! level security, partitions and inheritance have the same effect as in that SELECT.
 
+use crate::encode::dictionary::Dictionary;
 use crate::encode::encoder::Encoder;
 use crate::encode::order::CodedColumn;
 use crate::encode::{Codes, Encoded, Sink};
@@ -86,10 +87,42 @@ impl Relation {
                 false => format!("{name}::{}", type_name(column.oid)),
             }
         });
-        let wanted: Vec<String> = wanted.collect();
+        let dictionaries = columns.iter().cloned().map(Dictionary::new).collect();
+        self.read_expressions(wanted.collect(), dictionaries, sink)
+    }
+
+    /// Encodes the columns of every row that the calling user may see and, as the last column, an expression. The
+    /// dictionary of the expression has its type.
+    pub fn read_with<S: Sink>(
+        &self,
+        expression: String,
+        dictionary: Dictionary,
+        sink: S,
+    ) -> Result<Encoded<S>, Error> {
+        let mut wanted: Vec<String> = self
+            .columns
+            .iter()
+            .map(|column| quote_identifier(&column.name))
+            .collect();
+        wanted.push(expression);
+        let mut dictionaries: Vec<Dictionary> = self.columns.iter().cloned().map(Dictionary::new).collect();
+        dictionaries.push(dictionary);
+        self.read_expressions(wanted, dictionaries, sink)
+    }
+
+    /// Encodes these expressions, each with its dictionary, for every row that the calling user may see.
+    fn read_expressions<S: Sink>(
+        &self,
+        wanted: Vec<String>,
+        dictionaries: Vec<Dictionary>,
+        sink: S,
+    ) -> Result<Encoded<S>, Error> {
         let query = format!("SELECT {} FROM {}", wanted.join(", "), self.name);
-        let types: Vec<pg_sys::Oid> = columns.iter().map(|column| column.oid).collect();
-        let mut encoder = Encoder::new(columns, sink);
+        let types: Vec<pg_sys::Oid> = dictionaries
+            .iter()
+            .map(|dictionary| dictionary.column().oid)
+            .collect();
+        let mut encoder = Encoder::with(dictionaries, sink);
         // SAFETY: every row has the types that `encoder` was made for, because `for_each_row` checks them.
         for_each_row(&query, &types, |row| unsafe { encoder.push(row) })?;
         encoder.finish()

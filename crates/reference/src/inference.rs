@@ -44,6 +44,17 @@ pub struct Inference {
     pub weight: f64,
 }
 
+/// Cell that can be blanked.
+#[derive(Debug, Clone, Copy)]
+pub struct Cell {
+    /// Row that it is in.
+    pub row: usize,
+    /// Attributes that the row then lacks.
+    pub lost: u32,
+    /// Attributes that are then unknown in the row.
+    pub unknown: u32,
+}
+
 impl Table {
     /// Returns a table whose rows are given as words. Each letter is an attribute, `a` is attribute 0. A
     /// weight is a likelihood and a danger.
@@ -212,6 +223,35 @@ impl Table {
         table
     }
 
+    /// Returns the smallest number of cells to blank so that all scores of
+    /// [`scores_with_unknown`](Self::scores_with_unknown) are below the threshold, by trying all sets of cells.
+    /// `None` if no set will do.
+    pub fn fewest_blanks(
+        &self,
+        unknown: &[u32],
+        cells: &[Cell],
+        threshold: f64,
+        constant: f64,
+        min_confidence: f64,
+    ) -> Option<u32> {
+        let holds = |blanked: u32| {
+            let (mut table, mut unknown) = (self.clone(), unknown.to_vec());
+            for cell in (0..cells.len()).filter(|cell| blanked >> cell & 1 == 1) {
+                let Cell {
+                    row,
+                    lost,
+                    unknown: then,
+                } = cells[cell];
+                table.rows[row] &= !lost;
+                unknown[row] |= then;
+            }
+            let scores = table.scores_with_unknown(&unknown, constant, min_confidence);
+            scores.iter().all(|&score| score < threshold * (1.0 - 1e-11))
+        };
+        let sets = 0..1_u32 << cells.len();
+        sets.filter(|&blanked| holds(blanked)).map(u32::count_ones).min()
+    }
+
     /// Returns all inferences with a positive weight of at least `min_weight` whose known set is free:
     /// without any one of its attributes, more rows have the rest. The inferences with the largest weight
     /// come first and, of these, those with the fewest known attributes.
@@ -247,12 +287,28 @@ impl Table {
         inferences
     }
 
+    /// Returns whether a row with exactly these attributes is a decoy (Theorem 6.5): for each of them, some row has
+    /// all others but not that one.
+    pub fn is_decoy(&self, set: u32) -> bool {
+        self.attributes(set)
+            .all(|x| self.rows.iter().any(|&row| row & set == set & !(1 << x)))
+    }
+
     /// Returns whether a set is a hole (section 6.2): no row has it, but for each of its attributes some row
     /// has the rest.
     pub fn is_hole(&self, set: u32) -> bool {
         let is_had = |set| self.support(set) > 0;
         !is_had(set) && self.attributes(set).all(|x| is_had(set & !(1 << x)))
     }
+}
+
+/// Returns the information in each of these values, in bits: −log2 of the share of the values that are equal to it.
+/// `None` is no value, and tells nothing.
+pub fn information<T: PartialEq>(values: &[Option<T>]) -> Vec<f64> {
+    let count = |value: &T| values.iter().flatten().filter(|&other| other == value).count() as f64;
+    let all = values.iter().flatten().count() as f64;
+    let bits = |value: &Option<T>| value.as_ref().map_or(0.0, |value| -(count(value) / all).log2());
+    values.iter().map(bits).collect()
 }
 
 /// Returns all subsets of a set of attributes, including itself and the empty set.

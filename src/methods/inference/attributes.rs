@@ -12,8 +12,9 @@ use crate::error::Error;
 use crate::methods::inference::bins::Bins;
 use crate::methods::inference::column_settings::{ColumnSettings, NullMeaning, Parts, ValueWeights};
 use crate::pg::array::ElementType;
+use crate::pg::types::type_name;
 use crate::pg::{memory_context, regex};
-use disclosure::inference::{Attribute, AttributesOfValue, Binning, Column, Nulls};
+use disclosure::inference::{Attribute, AttributesOfValue, Binning, Blank, Column, Nulls};
 use disclosure::{NULL, Weights};
 use pgrx::pg_sys::{self};
 use std::collections::{BTreeMap, BTreeSet};
@@ -104,6 +105,32 @@ impl Attributes {
                 format!("substring({column} from '{pattern}')={}", self.value(attribute))
             }
             _ => format!("{column}={}", self.value(attribute)),
+        }
+    }
+
+    /// Returns how the cells of every column are blanked.
+    pub fn blanks(&self) -> Vec<Blank> {
+        let columns = self.columns.iter().zip(&self.named);
+        let blank = |(column, named): (&Column, &Named)| match (Blank::of_column(column), &named.naming) {
+            (Blank::Element, Naming::Element(..)) => Blank::Element,
+            (Blank::Element, _) => Blank::Value,
+            (other, _) => other,
+        };
+        columns.map(blank).collect()
+    }
+
+    /// Returns the columns in which a row without an attribute has NULL: neither booleans nor arrays.
+    pub fn columns_of_values(&self) -> Vec<u32> {
+        let named = (0..).zip(&self.named);
+        let of_values = named.filter(|(_, named)| matches!(named.naming, Naming::Value(_) | Naming::Bin(_)));
+        of_values.map(|(column, _)| column).collect()
+    }
+
+    /// Returns the type of the elements of a column, as SQL; `None` if it has no arrays.
+    pub fn element_type(&self, column: u32) -> Option<String> {
+        match &self.named[column as usize].naming {
+            Naming::Element(elements, _) => Some(type_name(elements.column().oid)),
+            _ => None,
         }
     }
 

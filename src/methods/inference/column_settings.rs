@@ -46,7 +46,7 @@ pub enum Purpose {
     /// A measure whose option says what NULL means in columns with harmful values, unless the settings say that it is
     /// a value.
     Score(NullMeaning),
-    /// A policy. To it, NULL means unknown, unless the settings say that it is a value.
+    /// A policy, or `remedies`. To them, NULL means unknown, unless the settings say that it is a value.
     Policy,
 }
 

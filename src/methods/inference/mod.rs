@@ -11,4 +11,5 @@ mod remedies;
 mod risk_view;
 mod rules;
 pub mod scores;
+mod statement;
 mod table;

@@ -4,8 +4,8 @@
 //! values are converted to attributes, and classes with the same attributes become one distinct row.
 
 use crate::args::warn_once;
-use crate::encode::Encoded;
 use crate::encode::dictionary::Dictionary;
+use crate::encode::{Encoded, Sink};
 use crate::error::Error;
 use crate::input::relation::Relation;
 use crate::input::window::WindowCall;
@@ -19,11 +19,11 @@ use crate::pg::json::Json;
 use crate::pg::row::RowShape;
 use crate::pg::types::ColumnType;
 use crate::run;
-use disclosure::Control;
 use disclosure::inference::{
-    Attribute, AttributesOfValue, Explanations, Inference, PackedTable, Scores, discount_common, explain,
-    fewest_known, scores,
+    Attribute, AttributesOfValue, CellInformation, Explanations, Inference, PackedTable, Scores,
+    discount_common, explain, fewest_known, scores,
 };
+use disclosure::{Control, Rows};
 use pgrx::pg_sys;
 use serde_json::json;
 
@@ -31,8 +31,30 @@ use serde_json::json;
 pub struct AttributeTable {
     pub attributes: Attributes,
     packed: PackedTable,
-    /// Distinct row of every row of a partition. Empty for a relation, because nothing needs it there.
+    /// Distinct row of every row of a partition. Empty for a relation, unless it was read [to be
+    /// changed](Self::to_change).
     pub distinct_of_row: Vec<u32>,
+    /// Information in the cells, if the table was [prepared](Preparation) for that.
+    pub information: CellInformation,
+}
+
+/// What a table is prepared for, besides scoring.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Preparation {
+    Scores,
+    /// Telling how much information a change costs.
+    Information,
+    /// Blanking cells, and telling how much information that costs.
+    Blanks,
+}
+
+/// Rows of a relation that are to be changed, and a further column that tells them apart.
+pub struct RowsToChange {
+    pub table: AttributeTable,
+    /// Dictionary of the further column.
+    pub keys: Dictionary,
+    /// Code of the further column in every row.
+    pub key_of_row: Vec<u32>,
 }
 
 impl AttributeTable {
@@ -42,15 +64,24 @@ impl AttributeTable {
         options: &Options,
         counted: Counted,
         class_of_row: Vec<u32>,
+        preparation: Preparation,
     ) -> Result<Self, Error> {
         let classes = counted.classes();
         let mut attributes = Attributes::new(dictionaries, settings, |column| classes.rows_of_codes(column))?;
         let columns = &mut attributes.columns; // without names, which stay on this thread
-        let packed = run::long("packing rows", |control| {
+        let (packed, information) = run::long("packing rows", |control| {
             if options.discount_common {
                 discount_common(&classes, columns, control)?;
             }
-            PackedTable::new(&classes, columns, control)
+            let packed = match preparation {
+                Preparation::Blanks => PackedTable::with_room_for_blanks(&classes, columns, control)?,
+                _ => PackedTable::new(&classes, columns, control)?,
+            };
+            let information = match preparation {
+                Preparation::Scores => CellInformation::default(),
+                _ => CellInformation::new(&classes, columns),
+            };
+            Ok((packed, information))
         })?;
         let distinct_of_row = class_of_row
             .into_iter()
@@ -59,6 +90,7 @@ impl AttributeTable {
             distinct_of_row: distinct_of_row.collect(),
             attributes,
             packed,
+            information,
         })
     }
 
@@ -85,7 +117,15 @@ impl AttributeTable {
                 settings(&columns.collect::<Vec<_>>())?
             }
         };
-        Self::new(dictionaries, &settings, options, sink.counted, sink.class_of_row)
+        let class_of_row = sink.class_of_row;
+        Self::new(
+            dictionaries,
+            &settings,
+            options,
+            sink.counted,
+            class_of_row,
+            Preparation::Scores,
+        )
     }
 
     /// Reads the rows of a relation. Columns that take no part are not read.
@@ -94,25 +134,55 @@ impl AttributeTable {
         columns: Option<Vec<Option<String>>>,
         options: &Options,
     ) -> Result<Self, Error> {
-        let mut relation = Relation::new(oid, columns)?;
-        let mut settings =
-            column_settings(relation.columns(), oid, options.labels.as_ref(), options.purpose)?;
-        notice_unlabelled(oid, relation.columns().iter().zip(&settings));
-        let taking_part = |(column, settings): (&ColumnType, &ColumnSettings)| {
-            settings.weights.is_some().then(|| Some(column.name.clone()))
-        };
-        let names: Vec<Option<String>> = relation
-            .columns()
-            .iter()
-            .zip(&settings)
-            .filter_map(taking_part)
-            .collect();
-        if !names.is_empty() {
-            settings.retain(|column| column.weights.is_some());
-            relation = Relation::new(oid, Some(names))?;
-        }
+        Self::prepared(oid, columns, options, Preparation::Scores)
+    }
+
+    /// Reads the rows of a relation, prepared for more than scoring.
+    pub fn prepared(
+        oid: Option<pg_sys::Oid>,
+        columns: Option<Vec<Option<String>>>,
+        options: &Options,
+        preparation: Preparation,
+    ) -> Result<Self, Error> {
+        let (relation, settings) = considered(oid, columns, options)?;
         let Encoded { dictionaries, sink } = relation.read(Counted::default())?;
-        Self::new(dictionaries, &settings, options, sink, Vec::new())
+        Self::new(dictionaries, &settings, options, sink, Vec::new(), preparation)
+    }
+
+    /// Reads the rows of a relation, of which some cells are to be blanked. `key` returns an expression that tells
+    /// rows apart and an empty dictionary for its values, given the columns that are read.
+    pub fn to_change(
+        oid: Option<pg_sys::Oid>,
+        columns: Option<Vec<Option<String>>>,
+        options: &Options,
+        key: impl FnOnce(&Relation) -> Result<(String, Dictionary), Error>,
+    ) -> Result<RowsToChange, Error> {
+        let (relation, settings) = considered(oid, columns, options)?;
+        let (expression, dictionary) = key(&relation)?;
+        let Encoded {
+            mut dictionaries,
+            sink,
+        } = relation.read_with(expression, dictionary, RowsWithKeys::default())?;
+        let keys = dictionaries
+            .pop()
+            .ok_or(Error::Internal("the column that tells rows apart is missing"))?;
+        let CountedRows {
+            counted,
+            class_of_row,
+        } = sink.rows;
+        let table = Self::new(
+            dictionaries,
+            &settings,
+            options,
+            counted,
+            class_of_row,
+            Preparation::Blanks,
+        )?;
+        Ok(RowsToChange {
+            table,
+            keys,
+            key_of_row: sink.key_of_row,
+        })
     }
 
     /// Runs a long computation on the table.
@@ -195,6 +265,48 @@ impl AttributeTable {
     pub fn formula(&self, inference: &Inference) -> Option<String> {
         inference.formula(|attribute| self.attributes.text(attribute))
     }
+}
+
+/// Counts rows by all their columns but the last, and keeps the code of the last column of every row.
+#[derive(Default)]
+struct RowsWithKeys {
+    rows: CountedRows,
+    key_of_row: Vec<u32>,
+}
+
+impl Sink for RowsWithKeys {
+    fn rows(&mut self, rows: Rows) -> disclosure::Result<()> {
+        if let Some((keys, columns)) = rows.columns().split_last() {
+            self.key_of_row.extend_from_slice(keys);
+            self.rows.rows(Rows::new(columns, rows.len()))?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns a relation with those of its columns that take part, and their settings. If none does, all are read.
+fn considered(
+    oid: Option<pg_sys::Oid>,
+    columns: Option<Vec<Option<String>>>,
+    options: &Options,
+) -> Result<(Relation, Vec<ColumnSettings>), Error> {
+    let mut relation = Relation::new(oid, columns)?;
+    let mut settings = column_settings(relation.columns(), oid, options.labels.as_ref(), options.purpose)?;
+    notice_unlabelled(oid, relation.columns().iter().zip(&settings));
+    let taking_part = |(column, settings): (&ColumnType, &ColumnSettings)| {
+        settings.weights.is_some().then(|| Some(column.name.clone()))
+    };
+    let names: Vec<Option<String>> = relation
+        .columns()
+        .iter()
+        .zip(&settings)
+        .filter_map(taking_part)
+        .collect();
+    if !names.is_empty() {
+        settings.retain(|column| column.weights.is_some());
+        relation = Relation::new(oid, Some(names))?;
+    }
+    Ok((relation, settings))
 }
 
 pub const UNFINISHED: &str = "the search was not finished within the budget: scores are upper bounds";

@@ -69,6 +69,11 @@ fn answer(client: &mut Client, call: &str, schema: &str) -> Result<Option<Result
             let rename = |row: Vec<String>| {
                 let fields = row.iter().map(|field| field.replace(schema, "sweep."));
                 fields
+                    .map(|field| match field.find("\"UPDATE ") {
+                        // The statement of remedies(), its last column. Rows of foreign tables have none.
+                        Some(statement) => format!("{})", &field[..statement]),
+                        None => field,
+                    })
                     .map(|field| {
                         field
                             .replace("(-0,", "(0,")

@@ -21,7 +21,7 @@ pub enum Nulls {
     /// The row may have any attribute of the column. It counts neither for nor against an inference of one of
     /// them: the share of the rows that have it is taken over the rows whose value is not NULL.
     ///
-    /// [`holes`](super::holes), [`decoys`](super::decoys) and [`remedies`](super::remedies) take it as
+    /// [`holes`](super::holes) and [`decoys`](super::decoys) take it as
     /// [`Absent`](Self::Absent).
     Unknown,
     /// The row has this attribute of the column.

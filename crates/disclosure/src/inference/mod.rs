@@ -53,6 +53,7 @@
 
 mod bins;
 mod bitset;
+mod blanks;
 mod blocked;
 mod column;
 mod confidence;
@@ -63,6 +64,7 @@ mod few_rows;
 mod fewest;
 mod holes;
 mod inferences;
+mod information;
 mod joint;
 mod new_row;
 mod packed_table;
@@ -71,22 +73,25 @@ mod pool;
 mod postings;
 mod quasi_only;
 mod remedies;
+mod remedy_plan;
 mod row_by_row;
 mod score;
 mod search;
 mod summary;
 
 pub use bins::{Bin, Binning, Bins};
+pub use blanks::Blank;
 pub use column::{Attribute, AttributesOfValue, Column, Nulls};
-pub use decoys::{Decoy, OriginalRowsSummary, decoys};
+pub use decoys::{Decoy, DecoyMethod, DecoySettings, OriginalRowsSummary, decoys};
 pub use discount::discount_common;
 pub use explain::{Explanations, Inference, InferredAttribute, explain};
 pub use fewest::fewest_known;
 pub use holes::{Hole, HoleSettings, Holes, holes};
 pub use inferences::{InferenceListSettings, Inferences, inferences};
+pub use information::CellInformation;
 pub use new_row::{Lookup, RowScore, score_row};
 pub use packed_table::PackedTable;
-pub use remedies::{Remedies, RemedySettings, Suppression, ThresholdSummary, remedies};
+pub use remedies::{Change, EndedBy, Remedies, RemedySettings, Suppression, ThresholdSummary, remedies};
 #[doc(hidden)]
 pub use score::Algorithm;
 pub use score::{Scores, Settings, scores};

@@ -50,7 +50,7 @@ pub struct PackedTable {
 /// Set of attributes of which a row has at most one.
 #[derive(Debug, Clone)]
 pub(super) struct Slot {
-    column: u32,
+    pub column: u32,
     /// Whether the column's values are sets. If so, a row may have other attributes of the column in other
     /// slots.
     pub of_set: bool,
@@ -70,7 +70,7 @@ pub(super) struct Slot {
     pub bit: usize,
     /// Bit that is set in rows in which the attributes of the slot are unknown; `None` if there are no such
     /// rows or if the attributes are harmless.
-    unknown: Option<usize>,
+    pub unknown: Option<usize>,
 }
 
 impl Slot {
@@ -121,6 +121,26 @@ impl PackedTable {
     /// Packs the rows that `classes` counted. `columns` says which attributes the codes of each column stand
     /// for.
     pub fn new(classes: &Classes, columns: &[Column], control: &Control) -> Result<Self> {
+        let with_unknown = columns_with_unknown(classes, columns);
+        Self::with_unknown(classes, columns, &with_unknown, control)
+    }
+
+    /// Packs the rows like [`new`](Self::new) for [`remedies`](super::remedies), which blank cells: wherever NULL
+    /// means unknown, there is room for it, even if no value is NULL yet.
+    pub fn with_room_for_blanks(classes: &Classes, columns: &[Column], control: &Control) -> Result<Self> {
+        let with_unknown: Vec<bool> = columns
+            .iter()
+            .map(|column| column.nulls == Nulls::Unknown)
+            .collect();
+        Self::with_unknown(classes, columns, &with_unknown, control)
+    }
+
+    fn with_unknown(
+        classes: &Classes,
+        columns: &[Column],
+        with_unknown: &[bool],
+        control: &Control,
+    ) -> Result<Self> {
         let mut slots = Vec::new();
         let mut slots_of_columns = Vec::new();
         for (position, column) in columns.iter().enumerate() {
@@ -134,7 +154,7 @@ impl PackedTable {
                 *slot = new_positions[*slot as usize];
             }
         }
-        let (width, unknown_bits) = assign_fields(&mut slots, &columns_with_unknown(classes, columns))?;
+        let (width, unknown_bits) = assign_fields(&mut slots, with_unknown)?;
         let searchable = slots.iter().take_while(|slot| slot.is_searchable()).count();
         let mut table = PackedTable {
             slots,
@@ -219,6 +239,37 @@ impl PackedTable {
             removed: removed_row,
             inserted: position.err(),
         }
+    }
+
+    /// Returns a table with these rows instead, which must be distinct and in ascending order, each with its
+    /// multiplicity. It does not know which class became which row.
+    pub(super) fn with_rows<const P: usize>(
+        &self,
+        rows: impl IntoIterator<Item = ([u64; P], u64)>,
+    ) -> PackedTable {
+        let (mut words, mut multiplicity) = (Vec::new(), Vec::new());
+        for (row, count) in rows {
+            words.extend(row);
+            multiplicity.push(count);
+        }
+        PackedTable {
+            slots: self.slots.clone(),
+            searchable: self.searchable,
+            width: self.width,
+            words,
+            multiplicity,
+            row_of_class: Vec::new(),
+        }
+    }
+
+    /// Returns a copy in which no attribute of these slots can be known or is harmful.
+    pub(super) fn disregarding<const P: usize>(&self, slots: &[u64; P]) -> PackedTable {
+        let mut table = self.clone();
+        for slot in table.slots.iter_mut().filter(|slot| slots.has(slot.bit)) {
+            slot.likelihood.fill(0.0);
+            slot.danger.fill(0.0);
+        }
+        table
     }
 
     pub(super) fn rows<const P: usize>(&self) -> &[[u64; P]] {

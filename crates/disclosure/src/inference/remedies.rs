@@ -1,28 +1,42 @@
-//! Remedies: a few cells to suppress so that every score falls below a threshold (White, chapter 7, asks for
-//! this).
+//! Remedies: cells to blank so that every score falls below a threshold (White, chapter 7, asks for this).
 //!
-//! Suppressing y in one row that has K breaks K ⟹ y for all rows with K at once, which is why a few cells
-//! suffice. The only inferences that can get worse are those *from* y, because fewer rows have y afterwards.
-//! They concern only rows that have y themselves. So if y cannot be known beforehand, l(y) = 0, no score
-//! rises.
+//! A blank says nothing. Where NULL means unknown ([`Nulls::Unknown`](super::Nulls::Unknown)), a row with a blank
+//! is left out of the shares of all values of its column, so no other row is safer because of it. If all rows
+//! with K have y, then each of them has to lose y itself, or an attribute of K. If only a share of them has y, it
+//! is enough that so many lose it that the share is small.
+//!
+//! No cell in a table without attributes can be inferred. So blanking goes on until the threshold holds, unless
+//! the threshold is exceeded by columns that cannot be blanked.
 
 use super::Attribute;
 use super::bitset::Words;
-use super::packed_table::{EditedTable, Fields, PackedTable, Slot, with_width};
-use super::score::{Limits, Scores, Settings, rescore, scores};
+use super::blanks::{Blank, BlankedTable, Copies, Unit};
+use super::packed_table::{PackedTable, with_width};
+use super::remedy_plan::{Inferred, Quotas, inferred_about};
+use super::score::{DangerFunction, Limits, Scores, Settings, score_rows, scores};
 use super::summary::{Totals, each_row};
 use crate::{Control, Error, Result};
 
-/// Cell to suppress.
+/// Row in which cells are to be blanked.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct Change {
+    /// Distinct row of the table.
+    pub row: usize,
+    /// Number of occurrences of the row that are to be changed.
+    pub count: u64,
+    /// Cells to blank in each of them.
+    pub cells: Vec<Suppression>,
+}
+
+/// Cell to blank.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Suppression {
-    /// Attributes of the row just before this suppression. Any row with exactly these attributes will do.
-    pub row: Vec<Attribute>,
-    /// Attribute that the row loses.
-    pub attribute: Attribute,
-    /// Scores after this suppression and all before it.
-    pub after: ThresholdSummary,
+    /// Attributes that the row loses: one, unless the cell has several.
+    pub attributes: Vec<Attribute>,
+    /// Round in which the cell is blanked, as an index of [`Remedies::rounds`].
+    pub round: usize,
 }
 
 /// Scores of a table, compared with the threshold.
@@ -45,15 +59,15 @@ pub struct ThresholdSummary {
 pub struct RemedySettings {
     /// Score that all rows have to stay below, more than 0 and at most 1.
     pub threshold: f64,
-    /// Largest number of suppressions.
-    pub max_rows: usize,
+    /// Largest number of cells to blank. Without one, only the threshold counts.
+    pub max_rows: Option<u64>,
 }
 
 impl Default for RemedySettings {
     fn default() -> Self {
         RemedySettings {
             threshold: 0.5,
-            max_rows: 1000,
+            max_rows: None,
         }
     }
 }
@@ -72,312 +86,574 @@ impl RemedySettings {
     }
 }
 
-/// Suppressions, to be made in this order.
+/// Why the search for remedies ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub enum EndedBy {
+    /// All scores are below the threshold.
+    Threshold,
+    /// The remaining rows are at or above the threshold because of columns whose cells cannot be blanked. No
+    /// other cell can help them.
+    NothingHelps,
+    /// [`RemedySettings::max_rows`] was reached.
+    MaxRows,
+    /// The budget ran out.
+    Budget,
+}
+
+/// Cells to blank.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Remedies {
-    /// Cells to suppress.
-    pub suppressions: Vec<Suppression>,
-    /// Scores before the first suppression.
+    /// Scores before the first round.
     pub before: ThresholdSummary,
-    /// Whether all rows are below the threshold after the last suppression.
-    pub done: bool,
+    /// Scores after each round.
+    pub rounds: Vec<ThresholdSummary>,
+    /// Rows to change.
+    pub changes: Vec<Change>,
+    /// Why there are no more.
+    pub ended_by: EndedBy,
 }
 
-/// Number of inferred attributes whose suppression is tried, the most dangerous first.
-const INFERRED_TRIED: usize = 4;
+impl Remedies {
+    /// Returns the scores after the last round.
+    pub fn after(&self) -> ThresholdSummary {
+        self.rounds.last().copied().unwrap_or(self.before)
+    }
 
-/// Number of known attributes whose suppression is tried if that of no inferred one helps.
-const KNOWN_TRIED: usize = 6;
+    /// Returns the number of cells to blank.
+    pub fn cells(&self) -> u64 {
+        let cells = |change: &Change| change.count * change.cells.len() as u64;
+        self.changes.iter().map(cells).sum()
+    }
+}
 
 /// Relative tolerance in comparisons, because scores are exact only up to a relative error of 1e-12. A score
-/// that is less than this below the threshold may be at it, and a sum that falls by less has not fallen.
+/// that is less than this below the threshold may be at it.
 const TOLERANCE: f64 = 1e-11;
 
-/// Returns suppressions after which as few rows as possible score at or above the threshold.
+/// Number of scores up to which the effect of every candidate on all rows is computed, and a single cell is
+/// blanked at a time: candidates times distinct rows.
+const CAREFUL_BELOW: usize = 4_000;
+
+/// Number of rows at or above the threshold up to which a single cell is blanked at a time.
+const CAREFUL_ROWS: u64 = 200;
+
+/// Number of passes in which unnecessary blanks of a large table are withdrawn.
+const WITHDRAWAL_PASSES: usize = 3;
+
+/// Returns cells to blank so that every score is below the threshold. `blanks` says for each column how its
+/// cells are blanked; the table has to have [room](PackedTable::with_room_for_blanks) for that.
 ///
-/// The choice is greedy and not always the smallest number of cells. Each round groups the rows at or above
-/// the threshold by their worst inference. It then suppresses one cell per inference, beginning with the
-/// inference whose rows have the largest total score. The cell holds an inferred attribute or, if none of
-/// those helps and the inference concerns only one distinct row, a known one. Of the cells that are tried,
-/// the choice is the one that leaves the fewest rows at or above the threshold, then the lowest maximum, then
-/// the lowest average. A cell is suppressed only if that lowers the number of these rows, or lowers the
-/// average and does not raise their number. If the budget runs out, the search ends after the current cell.
+/// The choice is greedy and not always the smallest number of cells. A round looks at the worst inference about
+/// each row at or above the threshold. In a small table it blanks the one cell, inferred or known, that leaves
+/// the fewest such rows. In a large table it blanks a cell in each of these rows: one after which the row is below
+/// the threshold, if there is one, preferably one that cannot be known, and otherwise the one that lowers its
+/// score most. If an inference is only probable, it does so in as many rows as are needed. At the end, blanks
+/// that turned out unnecessary are withdrawn. All figures come from scoring the table with the blanks.
 pub fn remedies(
     table: &PackedTable,
+    blanks: &[Blank],
     settings: &Settings,
     wanted: &RemedySettings,
     control: &Control,
 ) -> Result<Remedies> {
     wanted.check()?;
-    let scores = scores(table, settings, control)?;
+    settings.check()?;
     with_width!(
         table.width,
-        find_suppressions(table, settings, scores, wanted, control)
+        find_remedies(table, blanks, settings, wanted, control)
     )
 }
 
-fn find_suppressions<const P: usize>(
+fn find_remedies<const P: usize>(
     table: &PackedTable,
+    blanks: &[Blank],
     settings: &Settings,
-    scores: Scores,
-    &RemedySettings { threshold, max_rows }: &RemedySettings,
+    wanted: &RemedySettings,
     control: &Control,
 ) -> Result<Remedies> {
-    let before = threshold_summary(table, &scores, threshold);
-    let mut search = SuppressionSearch {
-        fields: Fields::<P>::of(&table.slots),
-        settings,
-        threshold,
-        control,
-        table: table.clone(),
-        scores,
-        summary: before,
-    };
-    let limits = Limits::new(settings, control);
-    let mut suppressions = Vec::new();
-    while !limits.reached() {
-        let so_far = suppressions.len();
-        for inference in search.inferences() {
-            if suppressions.len() == max_rows || search.summary.at_or_above == 0 || limits.reached() {
-                break;
-            }
-            suppressions.extend(search.break_inference(&inference)?);
-        }
-        if suppressions.len() == so_far || suppressions.len() == max_rows {
-            break;
-        }
+    let mut search = Search::<P>::new(table, blanks, settings, wanted, control)?;
+    let before = search.state.summary;
+    let mut rounds = Vec::new();
+    let ended_by = search.blank_until_done(&mut rounds)?;
+    if ended_by != EndedBy::MaxRows && search.withdraw()? {
+        rounds = search.replay(rounds.len())?;
     }
     Ok(Remedies {
-        suppressions,
         before,
-        done: search.summary.at_or_above == 0,
+        rounds,
+        changes: search.changes(),
+        ended_by,
     })
 }
 
-fn is_at_or_above(score: f64, threshold: f64) -> bool {
+pub(super) fn is_at_or_above(score: f64, threshold: f64) -> bool {
     score >= threshold * (1.0 - TOLERANCE)
 }
 
-fn threshold_summary(table: &PackedTable, scores: &Scores, threshold: f64) -> ThresholdSummary {
-    let each = || each_row(&scores.upper, &table.multiplicity);
-    let reaching = each().filter(|&(score, _)| is_at_or_above(score, threshold));
-    let totals = Totals::of(each());
-    ThresholdSummary {
-        at_or_above: Totals::of(reaching).rows,
-        maximum: totals.maximum,
-        average: totals.average(),
-        exact: scores.exact(),
-    }
-}
-
-/// Table with the suppressions so far.
-struct SuppressionSearch<'a, const P: usize> {
-    fields: Fields<P>,
+/// Search for cells to blank.
+struct Search<'a, const P: usize> {
+    original: &'a PackedTable,
+    units: Vec<Unit<P>>,
     settings: &'a Settings,
-    threshold: f64,
-    control: &'a Control,
-    table: PackedTable,
+    wanted: &'a RemedySettings,
+    limits: Limits<'a>,
+    /// Per distinct row of the original table, whether nothing can bring it below the threshold.
+    hopeless: Vec<bool>,
+    state: State<P>,
+}
+
+/// Table with the blanks so far.
+struct State<const P: usize> {
+    copies: Vec<Copies<P>>,
+    blanked: BlankedTable<P>,
     scores: Scores,
     summary: ThresholdSummary,
 }
 
-/// Worst inference that some rows at or above the threshold have in common.
-struct SharedInference<const P: usize> {
-    /// Known attributes, as a packed row.
-    known: [u64; P],
-    /// Sum of the scores of these rows, each counted as often as it occurs.
-    total: f64,
-}
-
-/// Cell that could be suppressed.
-struct Cell<'a> {
+/// Cell to blank in some of the copies of a distinct row.
+#[derive(Debug, Clone, Copy)]
+struct Choice {
     row: usize,
-    slot: &'a Slot,
+    unit: usize,
+    count: u64,
 }
 
-/// Table after one more suppression.
-struct Outcome {
-    table: PackedTable,
-    scores: Scores,
-    summary: ThresholdSummary,
-    suppressed: (Vec<Attribute>, Attribute),
+/// Effect of blanking a cell on the row itself.
+#[derive(Debug, Clone, Copy)]
+struct Candidate {
+    unit: usize,
+    /// Score of the row afterwards, or an upper bound below the threshold.
+    score: f64,
 }
 
-impl<const P: usize> SuppressionSearch<'_, P> {
-    /// Returns the inferences to break. Those whose rows have the largest total score come first.
-    fn inferences(&self) -> Vec<SharedInference<P>> {
-        let rows = self.table.rows::<P>();
-        let mut of_rows: Vec<([u64; P], f64)> = (0..rows.len())
-            .filter(|&row| is_at_or_above(self.scores.upper[row], self.threshold))
-            .map(|row| {
-                let known = self.table.restricted_to(&rows[row], &self.known()[row]);
-                (known, self.total_of(row))
-            })
-            .collect();
-        // The sort is stable, so that scores with equal keys are always added up in the order of the rows.
-        of_rows.sort_by_key(|of_row| of_row.0);
-        let mut inferences: Vec<SharedInference<P>> = of_rows
-            .chunk_by(|a, b| a.0 == b.0)
-            .map(|alike| SharedInference {
-                known: alike[0].0,
-                total: alike.iter().map(|of_row| of_row.1).sum(),
-            })
-            .collect();
-        inferences.sort_by(|a, b| b.total.total_cmp(&a.total));
-        inferences
-    }
-
-    fn known(&self) -> &[[u64; P]] {
-        self.scores.known.as_chunks().0
-    }
-
-    fn total_of(&self, row: usize) -> f64 {
-        self.scores.upper[row] * self.table.multiplicity[row] as f64
-    }
-
-    /// Suppresses a cell so that an inference concerns fewer rows. Returns `None` if no cell helps. Also
-    /// returns `None` if the total score of the rows that it concerns has fallen since it was ranked; such an
-    /// inference has to wait for the next ranking.
-    fn break_inference(&mut self, inference: &SharedInference<P>) -> Result<Option<Suppression>> {
-        self.control.check()?;
-        let known_slots = self.fields.occupied(&inference.known);
-        let rows = self.table.rows::<P>();
-        let has_known = |row: &[u64; P]| self.fields.missing(&inference.known, &known_slots, row).is_none();
-        let concerned: Vec<usize> = (0..rows.len())
-            .filter(|&row| {
-                self.known()[row] == known_slots
-                    && is_at_or_above(self.scores.upper[row], self.threshold)
-                    && has_known(&rows[row])
-            })
-            .collect();
-        let total: f64 = concerned.iter().map(|&row| self.total_of(row)).sum();
-        let Some(&first) = concerned.first() else {
-            return Ok(None);
+impl<'a, const P: usize> Search<'a, P> {
+    fn new(
+        original: &'a PackedTable,
+        blanks: &[Blank],
+        settings: &'a Settings,
+        wanted: &'a RemedySettings,
+        control: &'a Control,
+    ) -> Result<Self> {
+        let mut search = Search {
+            original,
+            units: Unit::all(original, blanks),
+            settings,
+            wanted,
+            limits: Limits::new(settings, control),
+            hopeless: vec![false; original.len()],
+            state: State {
+                copies: Vec::new(),
+                blanked: BlankedTable::new(original, &[], control)?,
+                scores: Scores::default(),
+                summary: ThresholdSummary {
+                    at_or_above: 0,
+                    maximum: 0.0,
+                    average: 0.0,
+                    exact: true,
+                },
+            },
         };
-        if total < inference.total * (1.0 - TOLERANCE) {
-            return Ok(None);
-        }
-        let sharing: Vec<usize> = (0..rows.len()).filter(|&row| has_known(&rows[row])).collect();
-        let mut best = self.best_of(&self.inferred_cells(first, &known_slots, &sharing))?;
-        if best.is_none() && concerned.len() == 1 {
-            let known = self.table.slots.iter().filter(|slot| known_slots.has(slot.bit));
-            let cells: Vec<Cell> = known
-                .take(KNOWN_TRIED)
-                .map(|slot| Cell { row: first, slot })
-                .collect();
-            best = self.best_of(&cells)?;
-        }
-        Ok(best.map(|outcome| {
-            self.table = outcome.table;
-            self.scores = outcome.scores;
-            self.summary = outcome.summary;
-            let (row, attribute) = outcome.suppressed;
-            Suppression {
-                row,
-                attribute,
-                after: outcome.summary,
-            }
-        }))
+        search.state = search.scored(Copies::of_table(original, control)?)?;
+        search.hopeless = search.hopeless_rows()?;
+        Ok(search)
     }
 
-    /// Returns cells that hold an attribute which is inferred about `row`: one cell per attribute, in one of
-    /// the rows `sharing` the known attributes. The most dangerous attributes come first.
-    fn inferred_cells(&self, row: usize, known_slots: &[u64; P], sharing: &[usize]) -> Vec<Cell<'_>> {
-        let rows = self.table.rows::<P>();
-        let multiplicity = &self.table.multiplicity;
-        let support: u64 = sharing.iter().map(|&other| multiplicity[other]).sum();
-        let mut inferred: Vec<(f64, Cell)> = Vec::new();
-        for slot in &self.table.slots {
-            let slot_code = slot.slot_code(&rows[row]);
-            if slot.danger[slot_code] == 0.0 || known_slots.has(slot.bit) {
-                continue;
-            }
-            let holders = || {
-                sharing
-                    .iter()
-                    .copied()
-                    .filter(|&other| slot.slot_code(&rows[other]) == slot_code)
-            };
-            let share = holders().map(|other| multiplicity[other]).sum::<u64>() as f64 / support as f64;
-            if share < self.settings.min_confidence {
-                continue;
-            }
-            // Prefer a row that occurs more than once: an equal row remains, so every set of attributes still
-            // has the same distinct rows. Otherwise, an attribute that cannot be known is best suppressed in
-            // the row with the most attributes, which breaks the most inferences. Any other attribute is best
-            // suppressed in the row with the fewest attributes, which makes the fewest inferences worse.
-            let attributes = |other: usize| i64::from(self.fields.occupied(&rows[other]).count());
-            let direction = if slot.likelihood[slot_code] == 0.0 { -1 } else { 1 };
-            let holder = holders()
-                .min_by_key(|&other| (multiplicity[other] == 1, direction * attributes(other), other));
-            inferred.extend(holder.map(|row| (share * slot.danger[slot_code], Cell { row, slot })));
+    /// Returns the settings of one scoring, which ends when the whole search has to.
+    fn settings(&self) -> Settings {
+        Settings {
+            budget: self.limits.remaining(),
+            ..*self.settings
         }
-        inferred.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let cells = inferred.into_iter().map(|(_, cell)| cell);
-        cells.take(INFERRED_TRIED).collect()
     }
 
-    /// Returns the best outcome of suppressing one of these cells, or `None` if none brings the table closer
-    /// to the goal.
-    fn best_of(&self, cells: &[Cell]) -> Result<Option<Outcome>> {
-        let mut best: Option<Outcome> = None;
-        for cell in cells {
-            self.control.check()?;
-            let outcome = self.suppress_cell(cell)?;
-            let (before, after) = (&self.summary, &outcome.summary);
-            let is_nearer = after.at_or_above < before.at_or_above
-                || (after.at_or_above == before.at_or_above
-                    && after.average < before.average * (1.0 - TOLERANCE));
-            let is_best = best.as_ref().is_none_or(|best| {
-                (after.at_or_above.cmp(&best.summary.at_or_above))
-                    .then(after.maximum.total_cmp(&best.summary.maximum))
-                    .then(after.average.total_cmp(&best.summary.average))
-                    .is_lt()
-            });
-            if is_nearer && is_best {
-                best = Some(outcome);
-            }
-        }
-        Ok(best)
-    }
-
-    /// Returns the table after the suppression of a cell.
-    fn suppress_cell(&self, cell: &Cell) -> Result<Outcome> {
-        let rows = self.table.rows::<P>();
-        let row = &rows[cell.row];
-        let slot_code = cell.slot.slot_code(row);
-        let edited: EditedTable = self
-            .table
-            .edited(Some(cell.row), &row.without(&cell.slot.field()));
-        let stale = self.stale(cell);
-        let scores = rescore::<P>(&edited, self.settings, &self.scores, &stale, self.control)?;
-        Ok(Outcome {
-            summary: threshold_summary(&edited.table, &scores, self.threshold),
-            table: edited.table,
+    fn scored(&self, copies: Vec<Copies<P>>) -> Result<State<P>> {
+        self.limits.control.check()?;
+        let blanked = BlankedTable::new(self.original, &copies, self.limits.control)?;
+        let scores = scores(&blanked.table, &self.settings(), self.limits.control)?;
+        Ok(State {
+            summary: self.summary(&blanked.table, &scores),
+            copies,
+            blanked,
             scores,
-            suppressed: (
-                self.table.attributes(cell.row),
-                self.table.attribute(cell.slot, slot_code),
-            ),
         })
     }
 
-    /// Returns which rows may change their scores when y is suppressed in a row. Rows without y do not,
-    /// because each set of their attributes is shared by the same rows as before. Inferences only get weaker
-    /// if y cannot be known, or if an equal row remains and only certain inferences count. The ones that get
-    /// weaker are then those of y from attributes of the changed row. So a row with y also keeps its score
-    /// unless its worst inference is from such attributes.
-    fn stale(&self, cell: &Cell) -> Vec<bool> {
-        let rows = self.table.rows::<P>();
-        let row = &rows[cell.row];
-        let slot_code = cell.slot.slot_code(row);
-        let is_last = self.table.multiplicity[cell.row] == 1 || self.settings.min_confidence < 1.0;
-        let may_rise = cell.slot.likelihood[slot_code] > 0.0 && is_last;
-        let is_stale = |(other, known): (&[u64; P], &[u64; P])| {
-            cell.slot.slot_code(other) == slot_code
-                && (may_rise || self.fields.missing(other, known, row).is_none())
+    fn summary(&self, table: &PackedTable, scores: &Scores) -> ThresholdSummary {
+        let each = || each_row(&scores.upper, &table.multiplicity);
+        let reaching = each().filter(|&(score, _)| is_at_or_above(score, self.wanted.threshold));
+        let totals = Totals::of(each());
+        ThresholdSummary {
+            at_or_above: Totals::of(reaching).rows,
+            maximum: totals.maximum,
+            average: totals.average(),
+            exact: scores.exact(),
+        }
+    }
+
+    /// Returns which rows are at or above the threshold because of attributes that cannot be blanked alone. These
+    /// attributes never change, so neither do the inferences between them.
+    fn hopeless_rows(&self) -> Result<Vec<bool>> {
+        let slots = self
+            .units
+            .iter()
+            .fold([0; P], |slots: [u64; P], unit| slots.or(&unit.slots));
+        let kept = self.original.disregarding(&slots);
+        if !kept.slots.iter().any(|slot| slot.is_dangerous()) {
+            return Ok(vec![false; self.original.len()]);
+        }
+        let found = scores(&kept, &self.settings(), self.limits.control)?;
+        let is_hopeless = |&score: &f64| is_at_or_above(score, self.wanted.threshold);
+        Ok(found.lower.iter().map(is_hopeless).collect())
+    }
+
+    /// Blanks cells, round by round.
+    fn blank_until_done(&mut self, rounds: &mut Vec<ThresholdSummary>) -> Result<EndedBy> {
+        let mut room = self.wanted.max_rows.unwrap_or(u64::MAX);
+        loop {
+            self.limits.control.check()?;
+            let targets = self.targets(&self.state);
+            if self.limits.reached() && self.state.summary.at_or_above > 0 {
+                return Ok(EndedBy::Budget);
+            } else if targets.is_empty() {
+                return Ok(match self.state.summary.at_or_above {
+                    0 => EndedBy::Threshold,
+                    _ => EndedBy::NothingHelps,
+                });
+            } else if room == 0 {
+                return Ok(EndedBy::MaxRows);
+            }
+            let inferred = inferred_about(
+                &self.state.blanked.table,
+                &self.state.scores,
+                &targets,
+                self.settings.min_confidence,
+                self.limits.control,
+            )?;
+            let choices = match self.is_small(&inferred) {
+                true => self.best_cell(&inferred)?,
+                false => self.cells_of_all(&inferred)?,
+            };
+            self.state = self.blank(&choices, &mut room, rounds.len())?;
+            rounds.push(self.state.summary);
+        }
+    }
+
+    /// Returns the distinct rows at or above the threshold that can be helped.
+    fn targets(&self, state: &State<P>) -> Vec<usize> {
+        let is_target = |&row: &usize| {
+            let first = state.blanked.copies_of(row)[0];
+            is_at_or_above(state.scores.upper[row], self.wanted.threshold)
+                && !self.hopeless[state.copies[first].origin]
         };
-        rows.iter().zip(self.known()).map(is_stale).collect()
+        (0..state.blanked.table.len()).filter(is_target).collect()
+    }
+
+    fn is_small(&self, inferred: &[Inferred<P>]) -> bool {
+        let table = &self.state.blanked.table;
+        let candidates: usize = inferred.iter().map(|about| self.candidates(about).count()).sum();
+        let rows: u64 = inferred.iter().map(|about| table.multiplicity[about.row]).sum();
+        candidates.saturating_mul(table.len()) <= CAREFUL_BELOW && rows <= CAREFUL_ROWS
+    }
+
+    /// Returns the cells that could break the worst inference about a row.
+    fn candidates<'b>(&'b self, about: &'b Inferred<P>) -> impl Iterator<Item = usize> + 'b {
+        let slots = about.known.or(&about.slots());
+        (0..self.units.len()).filter(move |&unit| self.units[unit].slots.meets(&slots))
+    }
+
+    /// Returns the copies after these choices, which take from `room` what they need.
+    fn blank(&self, choices: &[Choice], room: &mut u64, round: usize) -> Result<State<P>> {
+        let mut copies = self.state.copies.clone();
+        for choice in choices {
+            let mut wanted = choice.count.min(*room);
+            *room -= wanted;
+            for &copy in self.state.blanked.copies_of(choice.row) {
+                let count = copies[copy].count.min(wanted);
+                wanted -= count;
+                if count > 0 {
+                    let changed = copies[copy].with_blank(choice.unit, &self.units, round, count);
+                    copies[copy].count -= count;
+                    copies.push(changed);
+                }
+            }
+        }
+        copies.retain(|copies| copies.count > 0);
+        self.scored(copies)
+    }
+
+    /// Returns the one cell after which the fewest rows are at or above the threshold, then the one with the
+    /// lowest maximum, then that with the lowest average, and then one that cannot be known.
+    fn best_cell(&self, inferred: &[Inferred<P>]) -> Result<Vec<Choice>> {
+        let mut best: Option<(ThresholdSummary, Choice)> = None;
+        let may_be_known = |choice: &Choice| self.units[choice.unit].may_be_known;
+        for about in inferred {
+            for unit in self.candidates(about) {
+                let choice = Choice {
+                    row: about.row,
+                    unit,
+                    count: 1,
+                };
+                let after = self.blank(&[choice], &mut 1, 0)?.summary;
+                let is_better = |(than, other): &(ThresholdSummary, Choice)| {
+                    (after.at_or_above.cmp(&than.at_or_above))
+                        .then(after.maximum.total_cmp(&than.maximum))
+                        .then(after.average.total_cmp(&than.average))
+                        .then(may_be_known(&choice).cmp(&may_be_known(other)))
+                        .is_lt()
+                };
+                if best.as_ref().is_none_or(is_better) {
+                    best = Some((after, choice));
+                }
+            }
+        }
+        Ok(best.into_iter().map(|(_, choice)| choice).collect())
+    }
+
+    /// Returns a cell of every row at or above the threshold, or of as many as are needed.
+    fn cells_of_all(&self, inferred: &[Inferred<P>]) -> Result<Vec<Choice>> {
+        let mut best: Vec<Option<Candidate>> = vec![None; inferred.len()];
+        let dangerous = |unit: &Unit<P>, about: &Inferred<P>| unit.slots.meets(&about.slots());
+        self.try_units(inferred, &mut best, dangerous)?;
+        let known = |unit: &Unit<P>, about: &Inferred<P>| unit.slots.meets(&about.known);
+        self.try_units(inferred, &mut best, known)?;
+        let mut quotas = Quotas::default();
+        let danger_function = DangerFunction {
+            constant: self.settings.constant,
+        };
+        let mut choices = Vec::new();
+        for (about, best) in inferred.iter().zip(best) {
+            let Some(Candidate { unit, .. }) = best else {
+                continue;
+            };
+            let rows = self.state.blanked.table.multiplicity[about.row];
+            let quota = quotas.of(about, &self.units[unit], || {
+                about.rows_to_change(
+                    &self.units[unit],
+                    danger_function,
+                    self.wanted.threshold,
+                    self.settings.min_confidence,
+                )
+            });
+            let count = rows.min(*quota);
+            *quota -= count;
+            if count > 0 {
+                choices.push(Choice {
+                    row: about.row,
+                    unit,
+                    count,
+                });
+            }
+        }
+        Ok(choices)
+    }
+
+    /// Finds out what score rows would have without some of their cells. Rows for which there is already a cell
+    /// that suffices are left out.
+    fn try_units(
+        &self,
+        inferred: &[Inferred<P>],
+        best: &mut [Option<Candidate>],
+        suits: impl Fn(&Unit<P>, &Inferred<P>) -> bool,
+    ) -> Result<()> {
+        let threshold = self.wanted.threshold;
+        let suffices = |candidate: &Candidate| !is_at_or_above(candidate.score, threshold);
+        let open: Vec<bool> = best
+            .iter()
+            .map(|best| !best.is_some_and(|best| suffices(&best)))
+            .collect();
+        for (unit_index, unit) in self.units.iter().enumerate() {
+            let about: Vec<usize> = (0..inferred.len())
+                .filter(|&about| open[about] && suits(unit, &inferred[about]))
+                .collect();
+            if about.is_empty() {
+                continue;
+            }
+            let rows: Vec<usize> = about.iter().map(|&about| inferred[about].row).collect();
+            for (&about, score) in about.iter().zip(self.scores_without(unit, &rows)?) {
+                let candidate = Candidate {
+                    unit: unit_index,
+                    score,
+                };
+                let is_better = best[about].is_none_or(|best| self.is_better(&candidate, &best));
+                if is_better {
+                    best[about] = Some(candidate);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn is_better(&self, candidate: &Candidate, than: &Candidate) -> bool {
+        let rank = |candidate: &Candidate| {
+            let suffices = !is_at_or_above(candidate.score, self.wanted.threshold);
+            (!suffices, suffices && self.units[candidate.unit].may_be_known)
+        };
+        (rank(candidate).cmp(&rank(than)))
+            .then(candidate.score.total_cmp(&than.score))
+            .is_lt()
+    }
+
+    /// Returns the scores that rows would have without their attributes in this cell. Such a row is still counted
+    /// like before wherever these attributes are neither known nor inferred, so its score is the one that it has
+    /// in the table without the cell's slots.
+    fn scores_without(&self, unit: &Unit<P>, rows: &[usize]) -> Result<Vec<f64>> {
+        let state = &self.state;
+        let table = state.blanked.table.disregarding(&unit.slots);
+        let danger_function = DangerFunction {
+            constant: self.settings.constant,
+        };
+        let mut scores: Vec<f64> = rows
+            .iter()
+            .map(|&row| {
+                let weights = table.weights(&table.rows::<P>()[row]);
+                danger_function.of_sum(weights.map(|(_, weights)| weights.danger).sum())
+            })
+            .collect();
+        let mut stale = vec![false; table.len()];
+        for (&row, &bound) in rows.iter().zip(&scores) {
+            stale[row] = is_at_or_above(bound, self.wanted.threshold);
+        }
+        if stale.contains(&true) {
+            let carried = Some((&state.scores, &stale[..]));
+            let found = score_rows::<P>(&table, &self.settings(), carried, self.limits.control)?;
+            for (&row, score) in rows.iter().zip(&mut scores) {
+                if stale[row] {
+                    *score = found.upper[row];
+                }
+            }
+        }
+        Ok(scores)
+    }
+
+    /// Withdraws blanks that are not necessary. Returns whether there were any.
+    fn withdraw(&mut self) -> Result<bool> {
+        if !self.targets(&self.state).is_empty() || self.limits.reached() {
+            return Ok(false);
+        }
+        let cells: usize = self.state.copies.iter().map(|copies| copies.cells.len()).sum();
+        let mut withdrawn = false;
+        if cells.saturating_mul(self.original.len()) <= CAREFUL_BELOW {
+            withdrawn |= self.withdraw_one_by_one()?;
+        } else {
+            for _ in 0..WITHDRAWAL_PASSES {
+                if self.limits.reached() || !self.withdraw_together()? {
+                    break;
+                }
+                withdrawn = true;
+            }
+        }
+        Ok(withdrawn)
+    }
+
+    /// Tries to withdraw each blank on its own, the first ones first.
+    fn withdraw_one_by_one(&mut self) -> Result<bool> {
+        let mut withdrawn = false;
+        let mut index = 0;
+        while index < self.state.copies.len() {
+            let mut position = 0;
+            while position < self.state.copies[index].cells.len() {
+                let rows = self.original.rows::<P>();
+                let restored = self.state.copies[index].without_blank(position, &self.units, rows);
+                let mut copies = self.state.copies.clone();
+                copies[index] = restored;
+                let state = self.scored(copies)?;
+                if state.scores.exact() && self.targets(&state).is_empty() {
+                    self.state = state;
+                    withdrawn = true;
+                } else {
+                    position += 1;
+                }
+            }
+            index += 1;
+        }
+        Ok(withdrawn)
+    }
+
+    /// Tries to withdraw the first blank of every row with several. If some of these rows are then at or above the
+    /// threshold, they keep theirs. Gives up if other rows are.
+    fn withdraw_together(&mut self) -> Result<bool> {
+        let mut tried: Vec<bool> = self
+            .state
+            .copies
+            .iter()
+            .map(|copies| copies.cells.len() > 1)
+            .collect();
+        while tried.contains(&true) && !self.limits.reached() {
+            let restore = |(copies, &tried): (&Copies<P>, &bool)| match tried {
+                true => copies.without_blank(0, &self.units, self.original.rows::<P>()),
+                false => copies.clone(),
+            };
+            let copies = self.state.copies.iter().zip(&tried).map(restore).collect();
+            let state = self.scored(copies)?;
+            let targets = self.targets(&state);
+            if state.scores.exact() && targets.is_empty() {
+                self.state = state;
+                return Ok(true);
+            }
+            let mut kept = false;
+            for &row in &targets {
+                for &copy in state.blanked.copies_of(row) {
+                    kept |= std::mem::replace(&mut tried[copy], false);
+                }
+            }
+            if !kept {
+                return Ok(false);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Scores the table after each of `count` rounds. Rounds of which no blank is left are dropped.
+    fn replay(&mut self, count: usize) -> Result<Vec<ThresholdSummary>> {
+        let mut is_used = vec![false; count];
+        for &(_, round) in self.state.copies.iter().flat_map(|copies| &copies.cells) {
+            is_used[round] = true;
+        }
+        let number = |round: usize| is_used[..round].iter().filter(|&&used| used).count();
+        let numbers: Vec<usize> = (0..count).map(number).collect();
+        for cell in self.state.copies.iter_mut().flat_map(|copies| &mut copies.cells) {
+            cell.1 = numbers[cell.1];
+        }
+        let used = is_used.iter().filter(|&&used| used).count();
+        let mut rounds = Vec::new();
+        for round in 0..used {
+            if round + 1 == used {
+                rounds.push(self.state.summary);
+                break;
+            }
+            let until = |copies: &Copies<P>| {
+                let later = copies.cells.iter().position(|cell| cell.1 > round);
+                let mut before = copies.clone();
+                for position in (later.unwrap_or(copies.cells.len())..copies.cells.len()).rev() {
+                    before = before.without_blank(position, &self.units, self.original.rows::<P>());
+                }
+                before
+            };
+            rounds.push(
+                self.scored(self.state.copies.iter().map(until).collect())?
+                    .summary,
+            );
+        }
+        Ok(rounds)
+    }
+
+    fn changes(&self) -> Vec<Change> {
+        let rows = self.original.rows::<P>();
+        let changed = self.state.copies.iter().filter(|copies| !copies.cells.is_empty());
+        let change = |copies: &Copies<P>| Change {
+            row: copies.origin,
+            count: copies.count,
+            cells: copies
+                .cells
+                .iter()
+                .map(|&(unit, round)| Suppression {
+                    attributes: self.units[unit].attributes(self.original, &rows[copies.origin]),
+                    round,
+                })
+                .collect(),
+        };
+        changed.map(change).collect()
     }
 }

@@ -171,6 +171,12 @@ impl<'a> Limits<'a> {
         }
     }
 
+    /// Returns the time that is left, or `None` if there is no limit.
+    pub fn remaining(&self) -> Option<Duration> {
+        self.deadline
+            .map(|deadline| deadline.saturating_duration_since(Instant::now()))
+    }
+
     pub fn reached(&self) -> bool {
         self.control.check().is_err() || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
@@ -328,8 +334,9 @@ impl WorstSoFar {
     }
 }
 
-/// Returns the scores of all rows. If scores are `carried` over, only the stale rows are searched.
-fn score_rows<const P: usize>(
+/// Returns the scores of all rows of a table that is not empty. If scores are `carried` over, only the stale
+/// rows are searched.
+pub(super) fn score_rows<const P: usize>(
     table: &PackedTable,
     settings: &Settings,
     carried: Option<(&Scores, &[bool])>,

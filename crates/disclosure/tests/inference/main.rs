@@ -4,6 +4,7 @@ mod decoys;
 mod explanations;
 mod holes;
 mod inferences;
+mod information;
 mod joint;
 mod remedies;
 mod scores;

@@ -30,7 +30,7 @@ pub struct CodedColumn {
 
 impl CodedColumn {
     /// Returns the number of codes besides NULL.
-    fn codes(&self) -> u32 {
+    pub fn codes(&self) -> u32 {
         let attributes = self.weights.len() as u32 - u32::from(self.null_attribute().is_some());
         match self.kind {
             Kind::Values => attributes,
@@ -47,7 +47,7 @@ impl CodedColumn {
     }
 
     /// Returns the attributes of a value as bits.
-    fn set(&self, code: u32) -> u32 {
+    pub fn set(&self, code: u32) -> u32 {
         match (code, self.kind) {
             (NULL, _) => self.null_attribute().map_or(0, |attribute| 1 << attribute),
             (code, Kind::ValuesOrNone) if code == self.codes() => 0,
@@ -56,7 +56,7 @@ impl CodedColumn {
         }
     }
 
-    fn column(&self) -> Column {
+    pub fn column(&self) -> Column {
         let sets = (1..=self.codes()).map(|code| {
             let set = self.set(code);
             (0..u32::BITS).filter(|x| set >> x & 1 == 1).collect::<Vec<u32>>()

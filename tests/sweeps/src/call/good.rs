@@ -14,7 +14,7 @@ const TERMS: [&str; 8] = [
     "heart disease",
     "nowhere",
 ];
-const METHODS: [&str; 15] = [
+const METHODS: [&str; 17] = [
     "auto",
     "exact",
     "o_estimate",
@@ -30,6 +30,8 @@ const METHODS: [&str; 15] = [
     "gba",
     "rba",
     "os",
+    "add",
+    "complete",
 ];
 const LABELS: [&str; 6] = [
     "quasi",

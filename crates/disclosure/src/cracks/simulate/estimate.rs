@@ -170,9 +170,11 @@ mod tests {
             upper: 1.0,
             samples: 1_000_000,
             effective_samples: 1_000_000.0,
+            is_warm: true,
             standard_error,
             is_precise_enough: false,
             figures: Vec::new(),
+            figure_half_widths: Vec::new(),
         }
     }
 
