@@ -8,7 +8,7 @@
 //!
 //! Distances come from a [`Scoring`]: either [`Embeddings`], or the [`Cooccurrence`] of [`Terms`] in the
 //! documents of a [`Corpus`], which may also be counted elsewhere. A [`ReleaseAttack`] is a complete attack
-//! on released transactions.
+//! on released transactions. Without any distances, [`place_attack()`] looks at the order of items instead.
 //!
 //! Transactions are protected by [COAT](coat()) and checked by [`broken_constraints`] and [`km_anonymity()`].
 //! If generalised items were released without marks, [`mark_generalised`] guesses which items they are.
@@ -38,6 +38,7 @@ mod calibration;
 mod cluster_attack;
 mod clusters;
 mod coat;
+mod coat_search;
 mod constraints;
 mod cooccurrence;
 mod corpus;
@@ -45,10 +46,12 @@ mod distances;
 mod elimination;
 mod embeddings;
 mod gba;
+mod item_order;
 mod km_anonymity;
 mod lexemes;
 mod mda;
 mod ngd;
+mod place_attack;
 mod quality;
 mod random_baseline;
 mod rba;
@@ -72,9 +75,11 @@ pub use corpus::{Corpus, PairSelection};
 pub use distances::DistanceTable;
 pub use elimination::{Elimination, Eliminations, Method, Strategy, Threshold, Vulnerability, eliminate};
 pub use embeddings::Embeddings;
+pub use item_order::ItemOrder;
 pub use km_anonymity::{Violation, check_m, km_anonymity, km_violations};
 pub use lexemes::for_each_lexeme;
 pub use ngd::normalised_google_distance;
+pub use place_attack::{LearntOrder, ListOrder, place_attack, text_rankings};
 pub use quality::Quality;
 pub use release_attack::{AttackResult, Cell, OriginalItems, ReleaseAttack, ReleaseAttackSettings};
 pub use scoring::Scoring;

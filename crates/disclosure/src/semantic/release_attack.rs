@@ -4,7 +4,8 @@
 use super::attack::{attack, distance_tables, remaining_items};
 use super::calibration::{Calibration, ReliabilityBin, Twin, reliability_bins};
 use super::constraints::{BrokenConstraint, broken_constraints};
-use super::{DistanceTable, Eliminations, Entry, Quality, Scoring, Strategy, Target, Transactions};
+use super::place_attack::{ListOrder, place_attack};
+use super::{DistanceTable, Eliminations, Entry, Method, Quality, Scoring, Strategy, Target, Transactions};
 use crate::{Control, Error, Result};
 use rustc_hash::FxHashMap;
 
@@ -51,6 +52,8 @@ pub struct ReleaseAttack {
     wants_confidence: bool,
     /// Twins of the targets, from which confidence is learnt.
     twins: Vec<Twin>,
+    /// Eliminations of [`Method::Place`], by target.
+    by_place: Vec<Eliminations>,
 }
 
 /// Result of a [`ReleaseAttack`].
@@ -94,11 +97,41 @@ impl ReleaseAttack {
         } = settings;
         let targets = Target::all(transactions, context, control)?;
         let twins = Twin::draw(transactions, &targets, context, calibration, seed, control)?;
+        let nothing = Eliminations {
+            threshold: None,
+            cells: Vec::new(),
+        };
         Ok(ReleaseAttack {
+            by_place: vec![nothing; targets.len()],
             targets,
             wants_confidence: calibration > 0,
             twins,
         })
+    }
+
+    /// Attacks the same transactions by place, for [`Method::Place`], because their items are in this order.
+    /// Without a call of this function, that method eliminates nothing.
+    pub fn attack_places(
+        &mut self,
+        transactions: &Transactions,
+        order: &ListOrder,
+        control: &Control,
+    ) -> Result<()> {
+        self.by_place = place_attack(transactions, order, control)?;
+        Ok(())
+    }
+
+    /// Attacks the targets, which have these tables.
+    fn eliminations(
+        &self,
+        tables: &[DistanceTable],
+        strategy: &Strategy,
+        control: &Control,
+    ) -> Result<Vec<Eliminations>> {
+        match strategy.method {
+            Method::Place => Ok(self.by_place.clone()),
+            _ => attack(tables, strategy, control),
+        }
     }
 
     /// Returns the generalised items, by number.
@@ -113,7 +146,7 @@ impl ReleaseAttack {
     }
 
     /// Attacks all generalised items, and their twins in the same way, to learn the confidence in
-    /// eliminations.
+    /// eliminations. [`Method::Place`] has no confidence.
     pub fn attack(
         &self,
         scoring: &dyn Scoring,
@@ -122,7 +155,14 @@ impl ReleaseAttack {
     ) -> Result<AttackResult> {
         strategy.check()?;
         let tables = distance_tables(&self.targets, scoring, control)?;
-        let eliminations = attack(&tables, strategy, control)?;
+        let eliminations = self.eliminations(&tables, strategy, control)?;
+        if strategy.method == Method::Place {
+            return Ok(AttackResult {
+                tables,
+                eliminations,
+                calibration: None,
+            });
+        }
         let of_twins = distance_tables(&self.twins, scoring, control)?;
         let eliminated_of_twins = attack(&of_twins, strategy, control)?;
         let calibration = Calibration::learn(&self.twins, &of_twins, &eliminated_of_twins, control)?;
@@ -212,7 +252,7 @@ impl ReleaseAttack {
         strategies.iter().try_for_each(Strategy::check)?;
         let tables = distance_tables(&self.targets, scoring, control)?;
         let of_strategy = |strategy: &Strategy| {
-            let eliminations = attack(&tables, strategy, control)?;
+            let eliminations = self.eliminations(&tables, strategy, control)?;
             Ok(Quality::measure(
                 &self.targets,
                 &eliminations,
@@ -317,7 +357,7 @@ fn numbers_by_key<'a>(of: &'static str, keys: &'a [String]) -> Result<FxHashMap<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::semantic::{Method, Threshold};
+    use crate::semantic::Threshold;
 
     /// Returns the transactions of Ong 2015, Figure 1.5: items 0 to 3 are generalised; 4 to 7 are the
     /// contexts of the four patients.

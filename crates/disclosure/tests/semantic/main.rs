@@ -4,4 +4,5 @@ mod attacks;
 mod coat;
 mod corpus;
 mod eliminations;
+mod places;
 mod transactions;
