@@ -18,7 +18,7 @@ use crate::pg::array_out::Grid;
 use crate::pg::table::{Table, table_row};
 use crate::run;
 use disclosure::semantic::{
-    self, AttackResult, DistanceTable, Eliminations, Method, OriginalItems, ReleaseAttack,
+    self, AttackResult, DistanceTable, Eliminations, ListOrder, Method, OriginalItems, ReleaseAttack,
     ReleaseAttackSettings, Strategy, Threshold, Vulnerability,
 };
 use pgrx::Array;
@@ -33,6 +33,17 @@ const METHODS: [(&str, Method); 6] = [
     ("rba", Method::Rba),
 ];
 
+/// Methods of attacks on transactions.
+const RELEASE_METHODS: [(&str, Method); 7] = [
+    ("random", Method::Random),
+    ("mda", Method::Mda),
+    ("tba", Method::Tba),
+    ("wba", Method::Wba),
+    ("gba", Method::Gba),
+    ("rba", Method::Rba),
+    ("place", Method::Place),
+];
+
 const VULNERABILITIES: [(&str, Vulnerability); 2] = [
     ("gap", Vulnerability::Gap),
     ("normalised", Vulnerability::Normalised),
@@ -41,6 +52,11 @@ const VULNERABILITIES: [(&str, Vulnerability); 2] = [
 /// Reads the argument `method`.
 fn method(args: &mut Args) -> Result<Method, Error> {
     word("method", args.optional("method"), &METHODS)
+}
+
+/// Reads the argument `method` of an attack on transactions.
+fn release_method(args: &mut Args) -> Result<Method, Error> {
+    word("method", args.optional("method"), &RELEASE_METHODS)
 }
 
 /// Reads the arguments `threshold`, `threshold_ratio`, `vulnerability` and `seed`.
@@ -135,43 +151,89 @@ struct Release {
 }
 
 impl Release {
+    /// Prepares an attack by these methods. A corpus is needed by all methods except [`Method::Place`].
     fn new(
         items: Items,
         lists: Lists,
-        source: &Source,
+        source: Option<&Source>,
         settings: &ReleaseAttackSettings,
+        methods: &[Method],
     ) -> Result<Self, Error> {
+        let needs_distances = methods.iter().any(|&method| method != Method::Place);
         let (study, pairs) = run::long("looking for contexts", |control| {
             let study = ReleaseAttack::new(&lists.transactions, settings, control)?;
-            let pairs = study.pairs(control)?;
+            let pairs = if needs_distances {
+                study.pairs(control)?
+            } else {
+                Vec::new()
+            };
             Ok((study, pairs))
         })?;
-        let knowledge = read_knowledge(source, &items, &pairs)?;
-        Ok(Release {
+        let knowledge = match source.filter(|_| needs_distances) {
+            Some(source) => read_knowledge(source, &items, &pairs)?,
+            None => Knowledge::Nothing,
+        };
+        let mut release = Release {
             items,
             lists,
             study,
             knowledge,
-        })
+        };
+        if methods.contains(&Method::Place) {
+            release.attack_places(source)?;
+        }
+        Ok(release)
     }
 
-    fn read(column: &Column, source: &Source, settings: &ReleaseAttackSettings) -> Result<Self, Error> {
+    /// Attacks all targets by place, in the order of the lists. If they are not sorted by text, the order is
+    /// learnt from the lists of the corpus. Sends a NOTICE if the lists are in no order that is found.
+    fn attack_places(&mut self, source: Option<&Source>) -> Result<(), Error> {
+        let Release {
+            items, lists, study, ..
+        } = self;
+        let transactions = &lists.transactions;
+        let mut order = lists.text_order(items)?;
+        if order.is_none() {
+            let others = source.map(|source| source.read_lists(items.texts()));
+            let others = others.transpose()?.unwrap_or_default();
+            order = run::long("looking for an order", |control| {
+                ListOrder::learn(transactions, &others, control)
+            })?;
+        }
+        match order {
+            Some(order) => run::long("eliminating items", |control| {
+                study.attack_places(transactions, &order, control)
+            }),
+            None => {
+                notice!("the lists are in no known order, so places tell nothing");
+                Ok(())
+            }
+        }
+    }
+
+    fn read(
+        column: &Column,
+        source: Option<&Source>,
+        settings: &ReleaseAttackSettings,
+        method: Method,
+    ) -> Result<Self, Error> {
         let (items, lists) = read_column(column)?;
-        Self::new(items, lists, source, settings)
+        Self::new(items, lists, source, settings, &[method])
     }
 
     /// Reads a release together with the original items of its transactions. Both columns must have keys.
     fn read_with(
         original: &Column,
         released: &Column,
-        source: &Source,
+        source: Option<&Source>,
         settings: &ReleaseAttackSettings,
+        methods: &[Method],
     ) -> Result<(Self, OriginalItems), Error> {
         let (items, lists) = read_columns(&[original, released])?;
         let [original, released] =
             <[Lists; 2]>::try_from(lists).map_err(|_| Error::Internal("a column was not read"))?;
         let truth = OriginalItems::new(&original.transactions, original.ids(), released.ids())?;
-        Ok((Self::new(items, released, source, settings)?, truth))
+        Ok((Self::new(items, released, source, settings, methods)?, truth))
     }
 
     /// Attacks all targets and twins. Sends a NOTICE if confidence was requested but could not be learnt.
@@ -241,11 +303,14 @@ fn attacked_items(mut args: Args) -> Result<impl Iterator<Item = AttackedItem>, 
     let column = column(&mut args)?;
     let corpus = CorpusArguments::read(&mut args);
     let column = column.with_key(args.name("key").as_deref())?;
-    let method = method(&mut args)?;
-    let options = Options::read(&mut args, method)?.calibrated(&mut args)?;
-    let source = corpus.source(&mut args)?.finite()?;
+    let method = release_method(&mut args)?;
+    let mut options = Options::read(&mut args, method)?.calibrated(&mut args)?;
+    let source = corpus.source_of_attack(&mut args, &[method])?;
     args.end()?;
-    let release = Release::read(&column, &source, &options.settings)?;
+    if method == Method::Place {
+        options.settings.calibration = 0;
+    }
+    let release = Release::read(&column, source.as_ref(), &options.settings, method)?;
     let attacked = release.attack(&options.strategy)?;
     // One target at a time, because each row repeats the generalised item.
     let targets = 0..release.study.targets().len();
@@ -294,9 +359,10 @@ fn reliability(mut args: Args) -> Result<impl Iterator<Item = ReliabilityBin>, E
     let source = corpus.source(&mut args)?.finite()?;
     args.end()?;
     let (release, truth) = match original {
-        None => (Release::read(&column, &source, &settings)?, None),
+        None => (Release::read(&column, Some(&source), &settings, method)?, None),
         Some(original) => {
-            let (release, truth) = Release::read_with(&original, &column, &source, &settings)?;
+            let (release, truth) =
+                Release::read_with(&original, &column, Some(&source), &settings, &[method])?;
             (release, Some(truth))
         }
     };
@@ -355,22 +421,23 @@ fn qualities(mut args: Args) -> Result<impl Iterator<Item = MethodQuality>, Erro
     let original = open_original(original, column_name, key)?;
     let methods: Array<'_, &str> = args.required("methods")?;
     let methods = methods.iter().map(|method| {
-        let meaning = word("methods", method, &METHODS)?;
+        let meaning = word("methods", method, &RELEASE_METHODS)?;
         Ok((method.unwrap_or_default().to_owned(), meaning))
     });
-    let methods: Vec<(String, Method)> = methods.collect::<Result<_, Error>>()?;
+    let methods = methods.collect::<Result<Vec<(String, Method)>, Error>>()?;
+    let (names, methods): (Vec<String>, Vec<Method>) = methods.into_iter().unzip();
     let Options { strategy, settings } = Options::read(&mut args, Method::Rba)?;
-    let source = corpus.source(&mut args)?.finite()?;
+    let source = corpus.source_of_attack(&mut args, &methods)?;
     args.end()?;
-    let (release, truth) = Release::read_with(&original, &column, &source, &settings)?;
-    let strategies = methods.iter().map(|&(_, method)| Strategy { method, ..strategy });
+    let (release, truth) = Release::read_with(&original, &column, source.as_ref(), &settings, &methods)?;
+    let strategies = methods.iter().map(|&method| Strategy { method, ..strategy });
     let strategies: Vec<Strategy> = strategies.collect();
     let (study, scoring) = (&release.study, release.knowledge.scoring());
     let qualities = run::long("eliminating items", |control| {
         study.quality(scoring, &strategies, &truth, control)
     })?;
-    let rows = methods.into_iter().zip(qualities);
-    Ok(rows.map(|((method, _), quality)| MethodQuality {
+    let rows = names.into_iter().zip(qualities);
+    Ok(rows.map(|(method, quality)| MethodQuality {
         method,
         eliminations: quality.eliminations as i64,
         correct: quality.correct as i64,
@@ -407,12 +474,12 @@ fn constraints_after_attack(mut args: Args) -> Result<Vec<BrokenConstraint>, Err
     let privacy = ItemSets::read("privacy", args.json("privacy")?)?;
     let k = k_of(args.optional("k"));
     semantic::check_k(k)?;
-    let method = method(&mut args)?;
+    let method = release_method(&mut args)?;
     let Options { strategy, settings } = Options::read(&mut args, method)?;
-    let source = corpus.source(&mut args)?.finite()?;
+    let source = corpus.source_of_attack(&mut args, &[method])?;
     args.end()?;
     let privacy = required(privacy)?;
-    let mut release = Release::read(&column, &source, &settings)?;
+    let mut release = Release::read(&column, source.as_ref(), &settings, method)?;
     let privacy = privacy_of(&privacy, &mut release.items)?;
     let attacked = release.attack(&strategy)?;
     let (study, transactions) = (&release.study, &release.lists.transactions);

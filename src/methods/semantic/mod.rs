@@ -19,7 +19,7 @@ use crate::methods::semantic::items::Items;
 use crate::methods::semantic::transactions::{Column, read_column};
 use crate::pg::table::{Table, table_row};
 use crate::run;
-use disclosure::semantic::{Corpus, PairSelection, ReleaseAttackSettings, Target};
+use disclosure::semantic::{Corpus, Method, PairSelection, ReleaseAttackSettings, Target};
 use pgrx::Array;
 use pgrx::prelude::*;
 
@@ -93,6 +93,15 @@ impl CorpusArguments {
     /// Reads the argument `scoring` and opens the corpus.
     fn source(self, args: &mut Args) -> Result<Source, Error> {
         Source::new(self.corpus, self.corpus_column, args.json("scoring")?)
+    }
+
+    /// Does the same for an attack. Returns `None` if no corpus was given and all methods do without one.
+    fn source_of_attack(self, args: &mut Args, methods: &[Method]) -> Result<Option<Source>, Error> {
+        if self.corpus.is_none() && methods.iter().all(|&method| method == Method::Place) {
+            args.json("scoring")?;
+            return Ok(None);
+        }
+        Ok(Some(self.source(args)?.finite()?))
     }
 }
 

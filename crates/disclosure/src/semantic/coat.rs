@@ -112,6 +112,20 @@ pub struct Coat {
     pub utility_loss: f64,
 }
 
+impl Coat {
+    /// Number of members above which a generalised item is very large: who reads it learns next to nothing.
+    pub const MANY_MEMBERS: usize = 20;
+
+    /// Returns the generalised items that have more than [`MANY_MEMBERS`](Self::MANY_MEMBERS) members, the
+    /// largest first.
+    pub fn very_large(&self) -> Vec<&GeneralisedItem> {
+        let is_large = |item: &&GeneralisedItem| item.members.len() > Self::MANY_MEMBERS;
+        let mut large: Vec<&GeneralisedItem> = self.generalised.iter().filter(is_large).collect();
+        large.sort_by_key(|item| Reverse((item.members.len(), item.cover)));
+        large
+    }
+}
+
 /// Protects transactions by COAT, constraint-based anonymisation of transactions (Loukides, Gkoulalas-Divanis
 /// and Malin 2011): generalises items until every privacy constraint is satisfied, and suppresses items that
 /// cannot be generalised further.

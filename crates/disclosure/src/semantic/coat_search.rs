@@ -106,7 +106,10 @@ impl CoatState<'_> {
 
     /// Returns the number of steps that it takes to copy the state.
     fn size(&self) -> u64 {
-        let transactions = self.groups.iter().map(|group| group.transactions.len() as u64 + 1);
+        let transactions = self
+            .groups
+            .iter()
+            .map(|group| group.transactions.len() as u64 + 1);
         2 * transactions.sum::<u64>()
     }
 

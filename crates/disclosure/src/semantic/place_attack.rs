@@ -8,7 +8,9 @@
 //! eliminated.
 
 use super::{Elimination, Eliminations, Entry, Transactions};
+use crate::parallel_sort::parallel_sort;
 use crate::{Control, Result, parallel};
+use bitvec::prelude::*;
 use rustc_hash::FxHashMap;
 
 /// Number of transactions between two checks for cancellation: less than a millisecond.
@@ -89,10 +91,13 @@ impl ListOrder {
 
     /// Learns the order of items from other lists and from the transactions themselves. Returns `None` if the
     /// transactions do not follow it, by the same limits as for [`detect`](Self::detect). To judge a
-    /// transaction, only the other lists are used.
-    ///
-    /// Without other lists, nothing is learnt about items that occur only as members of generalised items.
-    pub fn learn(transactions: &Transactions, lists: &Transactions, control: &Control) -> Result<Option<Self>> {
+    /// transaction, only the other lists are used. Also returns `None` if nothing was learnt about members of
+    /// generalised items, for example because they occur in no other list.
+    pub fn learn(
+        transactions: &Transactions,
+        lists: &Transactions,
+        control: &Control,
+    ) -> Result<Option<Self>> {
         let mut order = LearntOrder::of_pairs(transactions, control)?;
         for lists in [transactions, lists] {
             order.count(lists, control)?;
@@ -111,7 +116,8 @@ impl ListOrder {
                 }
             }
         }
-        Ok(agreement.share().map(|_| Self::Learnt(order)))
+        let is_useful = agreement.share().is_some() && order.knows_members(transactions);
+        Ok(is_useful.then_some(Self::Learnt(order)))
     }
 
     /// Returns whether an item comes before another one, `None` if that is unknown.
@@ -175,6 +181,19 @@ impl LearntOrder {
         Ok(())
     }
 
+    /// Returns whether a member of a generalised item was in a list with another item.
+    fn knows_members(&self, transactions: &Transactions) -> bool {
+        let mut is_member = bitvec![0; transactions.items()];
+        for number in 0..transactions.generalised() as u32 {
+            for &member in transactions.members(number) {
+                is_member.set(member as usize, true);
+            }
+        }
+        self.counts.iter().any(|(&(one, other), &counts)| {
+            counts != (0, 0) && (is_member[one as usize] || is_member[other as usize])
+        })
+    }
+
     /// Returns the numbers of lists in which an item comes before and after another one.
     fn counts(&self, one: u32, other: u32) -> (u32, u32) {
         let counts = self.counts.get(&(one.min(other), one.max(other)));
@@ -236,16 +255,16 @@ fn around(
 
 /// Returns rankings of texts by which people and programs sort lists: by bytes; by letters and digits,
 /// without regard to case and signs, as most collations do; and with numbers compared as numbers.
-pub fn text_rankings(texts: &[String]) -> Vec<Vec<u32>> {
-    let folded = |text: &String| -> String {
+pub fn text_rankings(texts: &[String], control: &Control) -> Result<Vec<Vec<u32>>> {
+    let folded = |text: &str| -> String {
         let letters = text.chars().filter(|character| character.is_alphanumeric());
         letters.flat_map(char::to_lowercase).collect()
     };
-    vec![
-        ranking(texts.iter().map(|text| &text[..]).collect()),
-        ranking(texts.iter().map(folded).collect()),
-        ranking(texts.iter().map(|text| with_numbers(text)).collect()),
-    ]
+    Ok(vec![
+        ranking(texts, |text| text, control)?,
+        ranking(texts, folded, control)?,
+        ranking(texts, with_numbers, control)?,
+    ])
 }
 
 /// A piece of a text: a number, or other characters. Numbers come first.
@@ -269,19 +288,28 @@ fn with_numbers(text: &str) -> Vec<Piece> {
     runs.map(piece).collect()
 }
 
-/// Returns the rank of each key, the same for equal keys.
-fn ranking<K: Ord>(keys: Vec<K>) -> Vec<u32> {
-    let mut order: Vec<u32> = (0..keys.len() as u32).collect();
-    order.sort_unstable_by_key(|&item| &keys[item as usize]);
+/// Returns the rank of each text by a key, the same for equal keys.
+fn ranking<'a, K: Ord + Send + Sync>(
+    texts: &'a [String],
+    key: impl Fn(&'a str) -> K,
+    control: &Control,
+) -> Result<Vec<u32>> {
+    let mut keys = Vec::with_capacity(texts.len());
+    for (number, text) in texts.iter().enumerate() {
+        if number.is_multiple_of(TRANSACTIONS_PER_CHECK) {
+            control.check()?;
+        }
+        keys.push(key(text));
+    }
+    let mut order: Vec<(&K, u32)> = keys.iter().zip(0..).collect();
+    parallel_sort(&mut order, control)?;
     let mut ranks = vec![0; keys.len()];
-    let mut rank = 0;
-    for equal in order.chunk_by(|&one, &other| keys[one as usize] == keys[other as usize]) {
-        for &item in equal {
+    for (rank, equal) in (0..).zip(order.chunk_by(|one, other| one.0 == other.0)) {
+        for &(_, item) in equal {
             ranks[item as usize] = rank;
         }
-        rank += 1;
     }
-    ranks
+    Ok(ranks)
 }
 
 /// Attacks every generalised item of some transactions by its places; its number is its place in the result.

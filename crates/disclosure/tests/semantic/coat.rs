@@ -817,7 +817,15 @@ fn the_next_rarest_item_is_generalised_before_any_is_suppressed() {
 fn an_error_says_whether_no_solution_exists() {
     // Thirty items that can be generalised in many ways, and 40 and 41, which are together only once.
     let mut lists: Vec<Vec<u32>> = (0..60).map(|number| vec![number / 2]).collect();
-    lists.extend([vec![40, 41], vec![40], vec![40], vec![41], vec![41], vec![42], vec![43]]);
+    lists.extend([
+        vec![40, 41],
+        vec![40],
+        vec![40],
+        vec![41],
+        vec![41],
+        vec![42],
+        vec![43],
+    ]);
     let protect_with = |privacy: &[&[u32]], utility: &[&[u32]]| {
         let others = (0..30).map(|item| vec![item]);
         let constraints = Constraints {
@@ -860,7 +868,10 @@ fn places_and_multiplicities_are_hidden_unless_kept() {
     let coat = protect(&original, &constraints).unwrap();
     let in_order = |order, seed| written(&released(&coat, &original, order, seed));
     assert_eq!(in_order(ItemOrder::Kept, 1), ["a(bxy)", "c(bxy)", "d(bxy)e", "a"]);
-    assert_eq!(in_order(ItemOrder::Sorted, 1), ["a(bxy)", "(bxy)c", "(bxy)de", "a"]);
+    assert_eq!(
+        in_order(ItemOrder::Sorted, 1),
+        ["a(bxy)", "(bxy)c", "(bxy)de", "a"]
+    );
     let shuffled: BTreeSet<Vec<String>> = (0..100).map(|seed| in_order(ItemOrder::Shuffled, seed)).collect();
     // Every order of every transaction is drawn, independently of the others.
     assert_eq!(shuffled.len(), 2 * 2 * 6);

@@ -41,7 +41,8 @@ fn eliminated(transactions: &Transactions, order: &ListOrder) -> Vec<(usize, u32
 }
 
 fn ranks(texts: &[&str]) -> Vec<Vec<u32>> {
-    text_rankings(&texts.iter().map(|text| text.to_string()).collect::<Vec<_>>())
+    let texts: Vec<String> = texts.iter().map(|text| text.to_string()).collect();
+    text_rankings(&texts, &Control::new()).unwrap()
 }
 
 #[test]
@@ -50,10 +51,7 @@ fn texts_are_ranked_in_several_ways() {
         ranks(&["b", "B c", "a-d", "a b"]),
         [vec![3, 0, 2, 1], vec![2, 3, 1, 0], vec![3, 0, 2, 1]]
     );
-    assert_eq!(
-        ranks(&["10", "9", "-3", "x10", "x9"])[2],
-        [2, 1, 0, 4, 3]
-    );
+    assert_eq!(ranks(&["10", "9", "-3", "x10", "x9"])[2], [2, 1, 0, 4, 3]);
     let equal = ranks(&["Flu", "flu", "zz"]);
     assert_eq!((&equal[0][..], &equal[1][..]), (&[0, 1, 2][..], &[0, 0, 1][..]));
     assert_eq!(ranks(&[]), [vec![], vec![], vec![]]);
@@ -67,7 +65,10 @@ fn kept() -> Transactions {
     let plain = |items: std::ops::Range<u32>| items.map(|item| vec![item]);
     let list = |start: u32, place: u32, end: u32| -> Vec<Vec<u32>> {
         let generalised = [vec![20, 21, 22]];
-        plain(start..place).chain(generalised).chain(plain(place..end)).collect()
+        plain(start..place)
+            .chain(generalised)
+            .chain(plain(place..end))
+            .collect()
     };
     from_sets(&[list(0, 3, 8), list(2, 6, 9), list(4, 8, 10), list(0, 3, 3)])
 }
@@ -106,7 +107,9 @@ fn unsorted_or_few_items_tell_no_order() {
     let detect = |lists: &[Vec<Vec<u32>>]| {
         let transactions = from_sets(lists);
         let ranks = (0..transactions.items() as u32).collect();
-        ListOrder::detect(&transactions, vec![ranks], &control).unwrap().is_some()
+        ListOrder::detect(&transactions, vec![ranks], &control)
+            .unwrap()
+            .is_some()
     };
     let pairs = |up: usize, down: usize| {
         let up = std::iter::repeat_n(vec![vec![0], vec![1, 2], vec![3]], up);
@@ -124,11 +127,13 @@ fn the_order_is_learnt_from_other_lists() {
     let (transactions, control) = (kept(), Control::new());
     // Alone, the release tells nothing about members.
     let alone = ListOrder::learn(&transactions, &Transactions::new(), &control).unwrap();
-    assert_eq!(alone.as_ref().unwrap().is_before(0, 1), Some(true));
-    assert_eq!(alone.as_ref().unwrap().is_before(20, 1), None);
-    assert_eq!(eliminated(&transactions, &alone.unwrap()), []);
-    let full: Vec<Vec<u32>> = [0, 1, 2, 20, 3, 4, 5, 21, 6, 7, 22, 8, 9].map(|item| vec![item]).to_vec();
-    let learnt = ListOrder::learn(&transactions, &from_sets(&[full.clone()]), &control).unwrap().unwrap();
+    assert_eq!(alone, None);
+    let full: Vec<Vec<u32>> = [0, 1, 2, 20, 3, 4, 5, 21, 6, 7, 22, 8, 9]
+        .map(|item| vec![item])
+        .to_vec();
+    let learnt = ListOrder::learn(&transactions, &from_sets(&[full.clone()]), &control)
+        .unwrap()
+        .unwrap();
     assert_eq!(learnt.is_before(20, 1), Some(false));
     assert_eq!(
         eliminated(&transactions, &learnt),
@@ -136,7 +141,14 @@ fn the_order_is_learnt_from_other_lists() {
     );
     // Lists in both directions tell nothing.
     let backwards = full.iter().rev().cloned().collect();
-    let both = from_sets(&[full.clone(), full.clone(), full, Vec::clone(&backwards), backwards.clone(), backwards]);
+    let both = from_sets(&[
+        full.clone(),
+        full.clone(),
+        full,
+        Vec::clone(&backwards),
+        backwards.clone(),
+        backwards,
+    ]);
     assert_eq!(ListOrder::learn(&transactions, &both, &control).unwrap(), None);
 }
 

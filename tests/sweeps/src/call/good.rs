@@ -14,7 +14,7 @@ const TERMS: [&str; 8] = [
     "heart disease",
     "nowhere",
 ];
-const METHODS: [&str; 14] = [
+const METHODS: [&str; 15] = [
     "auto",
     "exact",
     "o_estimate",
@@ -28,6 +28,7 @@ const METHODS: [&str; 14] = [
     "wba",
     "gba",
     "rba",
+    "place",
     "os",
 ];
 const LABELS: [&str; 6] = [
@@ -274,7 +275,7 @@ impl<'a> Caller<'a> {
                 cast("{blood pressure,icd,limbs,injury}", &array_of(kind))
             }
             "methods" => cast(
-                self.pick(&["{rba}", "{random,mda,tba}", "{wba,gba}"]),
+                self.pick(&["{rba}", "{random,mda,tba}", "{wba,gba}", "{place}"]),
                 &array_of(kind),
             ),
             _ => {
