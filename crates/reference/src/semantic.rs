@@ -380,3 +380,32 @@ pub fn place_attack(
     }
     eliminated
 }
+
+/// Learns an order from lists: an item comes before another one if a chain of lists says so, and no chain says
+/// the reverse.
+pub fn learnt_order(lists: &[Vec<u32>]) -> impl Fn(u32, u32) -> Option<bool> {
+    let mut pairs: BTreeSet<(u32, u32)> = BTreeSet::new();
+    for list in lists {
+        for (place, &one) in list.iter().enumerate() {
+            pairs.extend(list[place + 1..].iter().map(|&other| (one, other)));
+        }
+    }
+    loop {
+        let chained: BTreeSet<(u32, u32)> = pairs
+            .iter()
+            .flat_map(|&(one, middle)| {
+                let next = pairs.range((middle, 0)..=(middle, u32::MAX));
+                next.map(move |&(_, other)| (one, other))
+            })
+            .collect();
+        if chained.is_subset(&pairs) {
+            break;
+        }
+        pairs.extend(chained);
+    }
+    move |one, other| match (pairs.contains(&(one, other)), pairs.contains(&(other, one))) {
+        (true, false) => Some(true),
+        (false, true) => Some(false),
+        _ => None,
+    }
+}

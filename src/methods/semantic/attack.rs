@@ -13,7 +13,7 @@ use crate::methods::semantic::coat::{k_of, privacy_of, required};
 use crate::methods::semantic::corpus::{Knowledge, Source};
 use crate::methods::semantic::items::Items;
 use crate::methods::semantic::transactions::{Column, ItemSets, Lists, read_column, read_columns};
-use crate::methods::semantic::{CorpusArguments, column, context, read_knowledge};
+use crate::methods::semantic::{CorpusArguments, column, context, need_distances, read_knowledge};
 use crate::pg::array_out::Grid;
 use crate::pg::table::{Table, table_row};
 use crate::run;
@@ -159,7 +159,7 @@ impl Release {
         settings: &ReleaseAttackSettings,
         methods: &[Method],
     ) -> Result<Self, Error> {
-        let needs_distances = methods.iter().any(|&method| method != Method::Place);
+        let needs_distances = need_distances(methods);
         let (study, pairs) = run::long("looking for contexts", |control| {
             let study = ReleaseAttack::new(&lists.transactions, settings, control)?;
             let pairs = if needs_distances {

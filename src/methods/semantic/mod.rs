@@ -97,12 +97,18 @@ impl CorpusArguments {
 
     /// Does the same for an attack. Returns `None` if no corpus was given and all methods do without one.
     fn source_of_attack(self, args: &mut Args, methods: &[Method]) -> Result<Option<Source>, Error> {
-        if self.corpus.is_none() && methods.iter().all(|&method| method == Method::Place) {
+        if self.corpus.is_none() && !need_distances(methods) {
             args.json("scoring")?;
             return Ok(None);
         }
         Ok(Some(self.source(args)?.finite()?))
     }
+}
+
+/// Returns whether an attack by these methods needs distances, and so a corpus. Only the attack by place does
+/// not.
+fn need_distances(methods: &[Method]) -> bool {
+    methods.is_empty() || methods.iter().any(|&method| method != Method::Place)
 }
 
 table_row! {

@@ -147,7 +147,8 @@ pub fn coat(transactions: &Transactions, constraints: &Constraints, control: &Co
     while let Some((constraint, part)) = state.next_violation()? {
         if !state.repair(constraint, &part)? {
             let max_steps = max_search_steps(state.steps);
-            let start = CoatState::new(transactions, constraints, control)?;
+            drop(state);
+            let start = || CoatState::new(transactions, constraints, control);
             return Ok(search(start, max_steps)?.into_coat());
         }
     }
@@ -160,7 +161,6 @@ const NONE: u32 = u32::MAX;
 /// State of COAT. The items that occur are numbered in random order, and so are the constraints. Of equally
 /// good alternatives, the one with the lowest number is chosen. An item that is not generalised is a group of
 /// one. A group has the number of its lowest member.
-#[derive(Clone)]
 pub(super) struct CoatState<'a> {
     pub control: &'a Control,
     pub k: u64,
@@ -193,7 +193,7 @@ pub(super) struct CoatState<'a> {
 }
 
 /// Items that are generalised together, or a single item.
-#[derive(Clone, Default)]
+#[derive(Default)]
 pub(super) struct Group {
     members: Vec<u32>,
     /// Transactions that contain a member, ascending.
@@ -201,7 +201,6 @@ pub(super) struct Group {
 }
 
 /// A utility constraint, or the set of all items that are in none.
-#[derive(Clone)]
 pub(super) struct Utility {
     pub may_generalise: bool,
     /// Number of its items that may be suppressed.
@@ -212,7 +211,6 @@ pub(super) struct Utility {
 }
 
 /// A privacy constraint.
-#[derive(Clone)]
 struct Constraint {
     /// Items of the constraint that occur.
     items: Vec<u32>,

@@ -33,16 +33,17 @@ enum Action {
     Suppress(u32),
 }
 
-/// Searches for a state that satisfies all constraints, from the state without any generalised items. Returns
-/// an error if there is none, or if none was found within `max_steps` steps.
-pub(super) fn search<'a>(mut start: CoatState<'a>, max_steps: u64) -> Result<CoatState<'a>> {
-    if start.is_impossible()? {
+/// Searches for a state that satisfies all constraints. `start` returns the state without any generalised
+/// items. Returns an error if there is no solution, or if none was found within `max_steps` steps.
+pub(super) fn search<'a>(start: impl Fn() -> Result<CoatState<'a>>, max_steps: u64) -> Result<CoatState<'a>> {
+    let mut state = start()?;
+    if state.is_impossible()? {
         return Err(impossible());
     }
+    let size = state.size();
     // Actions that led to the current state, each with the ones that are left to be tried in its place.
     let mut path: Vec<(Action, vec::IntoIter<Action>)> = Vec::new();
     let mut seen: FxHashSet<Vec<u32>> = FxHashSet::default();
-    let mut state = start.clone();
     while let Some((constraint, part)) = state.next_violation()? {
         state.control.require::<u32>(state.group_of.len())?;
         let mut left = match seen.insert(state.group_of.clone()) {
@@ -64,11 +65,14 @@ pub(super) fn search<'a>(mut start: CoatState<'a>, max_steps: u64) -> Result<Coa
             return Err(not_found());
         }
         if is_elsewhere {
-            start.steps = state.steps + start.size();
-            state.clone_from(&start);
-            path.iter().for_each(|(action, _)| state.take(*action));
+            let steps = state.steps + size;
+            state = start()?;
+            state.steps = steps;
+            for (action, _) in &path {
+                state.take(*action)?;
+            }
         }
-        state.take(action);
+        state.take(action)?;
         path.push((action, left));
     }
     Ok(state)
@@ -97,14 +101,16 @@ impl CoatState<'_> {
         Ok(actions)
     }
 
-    fn take(&mut self, action: Action) {
+    fn take(&mut self, action: Action) -> Result<()> {
+        self.control.check()?;
         match action {
             Action::Generalise(one, other) => self.generalise(one, other),
             Action::Suppress(group) => self.suppress(group),
         }
+        Ok(())
     }
 
-    /// Returns the number of steps that it takes to copy the state.
+    /// Returns the number of steps that it takes to create such a state.
     fn size(&self) -> u64 {
         let transactions = self
             .groups

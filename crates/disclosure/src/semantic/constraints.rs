@@ -114,7 +114,6 @@ pub(super) struct Projection<'a> {
 const MAX_NARROW: usize = 13;
 
 /// Finder of the projections of transactions on sets of items.
-#[derive(Clone)]
 pub(super) struct ProjectionFinder {
     /// By transaction, a mask of the items of the current set that it contains; all 0 between two sets.
     masks: Vec<u16>,

@@ -9,15 +9,15 @@
 
 use super::{Elimination, Eliminations, Entry, Transactions};
 use crate::parallel_sort::parallel_sort;
+use crate::strongly_connected::strongly_connected;
 use crate::{Control, Result, parallel};
 use bitvec::prelude::*;
-use rustc_hash::FxHashMap;
 
 /// Number of transactions between two checks for cancellation: less than a millisecond.
 const TRANSACTIONS_PER_CHECK: usize = 1 << 10;
 
 /// Maximum number of items on each side of a place that are compared with a member. An item beyond them
-/// rarely tells more, because the nearer ones stand between it and the place.
+/// rarely tells more, because nearer ones are between it and the place.
 const WINDOW: usize = 32;
 
 /// Share of the neighbouring items that must be in order for lists to count as sorted.
@@ -41,12 +41,16 @@ pub enum ListOrder {
     Learnt(LearntOrder),
 }
 
-/// An order learnt from lists: how often one item of a pair comes before the other.
-#[derive(Debug, Clone, Default, PartialEq)]
+/// An order learnt from lists. An item comes before another one if a chain of lists says so: the first item
+/// comes before a second one in one list, the second before a third one in another list, and so on. If other
+/// lists say the reverse, the order of the two is unknown.
+#[derive(Debug, Clone, PartialEq)]
 pub struct LearntOrder {
-    /// By pair, the lower item first: the number of lists in which the lower item comes before the other, and
-    /// the number of lists in which it comes after.
-    counts: FxHashMap<(u32, u32), (u32, u32)>,
+    /// By item: the strongly connected component of the graph of neighbours in lists. Items of one component
+    /// come before each other.
+    components: Vec<u32>,
+    /// By component: the components that its items come before.
+    later: Vec<BitVec>,
 }
 
 impl ListOrder {
@@ -67,11 +71,7 @@ impl ListOrder {
                     control.check()?;
                 }
                 for (one, other) in neighbours(entries) {
-                    match ranks[one as usize].cmp(&ranks[other as usize]) {
-                        std::cmp::Ordering::Less => agreement.right += 1,
-                        std::cmp::Ordering::Greater => agreement.wrong += 1,
-                        std::cmp::Ordering::Equal => {}
-                    }
+                    agreement.count(by_rank(&ranks, one, other));
                 }
             }
             let ascending = agreement.share();
@@ -89,127 +89,100 @@ impl ListOrder {
         Ok(best.map(|(_, order)| order))
     }
 
-    /// Learns the order of items from other lists and from the transactions themselves. Returns `None` if the
-    /// transactions do not follow it, by the same limits as for [`detect`](Self::detect). To judge a
-    /// transaction, only the other lists are used. Also returns `None` if nothing was learnt about members of
-    /// generalised items, for example because they occur in no other list.
+    /// Learns the order of items from other lists. Returns `None` if the transactions do not follow it, by the
+    /// same limits as for [`detect`](Self::detect), or if no member of a generalised item is in these lists.
     pub fn learn(
         transactions: &Transactions,
         lists: &Transactions,
         control: &Control,
     ) -> Result<Option<Self>> {
-        let mut order = LearntOrder::of_pairs(transactions, control)?;
-        for lists in [transactions, lists] {
-            order.count(lists, control)?;
+        let is_listed = {
+            let postings = lists.postings(control)?;
+            move |item: &u32| {
+                postings
+                    .get(*item as usize)
+                    .is_some_and(|posting| !posting.is_empty())
+            }
+        };
+        let mut generalised = 0..transactions.generalised() as u32;
+        if !generalised.any(|number| transactions.members(number).iter().any(&is_listed)) {
+            return Ok(None);
         }
+        let order = LearntOrder::new(lists, control)?;
         let mut agreement = Agreement::default();
         for (number, entries) in transactions.iter().enumerate() {
             if number.is_multiple_of(TRANSACTIONS_PER_CHECK) {
                 control.check()?;
             }
             for (one, other) in neighbours(entries) {
-                let (before, after) = order.counts(one, other);
-                match majority(before.saturating_sub(1), after) {
-                    Some(true) => agreement.right += 1,
-                    Some(false) => agreement.wrong += 1,
-                    None => {}
-                }
+                agreement.count(order.is_before(one, other));
             }
         }
-        let is_useful = agreement.share().is_some() && order.knows_members(transactions);
-        Ok(is_useful.then_some(Self::Learnt(order)))
+        Ok(agreement.share().map(|_| Self::Learnt(order)))
     }
 
     /// Returns whether an item comes before another one, `None` if that is unknown.
     pub fn is_before(&self, one: u32, other: u32) -> Option<bool> {
-        let by_rank = |ranks: &[u32], one: u32, other: u32| {
-            let (one, other) = (ranks.get(one as usize)?, ranks.get(other as usize)?);
-            (one != other).then_some(one < other)
-        };
         match self {
             Self::Ascending(ranks) => by_rank(ranks, one, other),
             Self::Descending(ranks) => by_rank(ranks, other, one),
-            Self::Learnt(order) => {
-                let (before, after) = order.counts(one, other);
-                majority(before, after)
-            }
+            Self::Learnt(order) => order.is_before(one, other),
         }
     }
 }
 
 impl LearntOrder {
-    /// Creates an order of the pairs that an attack asks for, without any counts.
-    fn of_pairs(transactions: &Transactions, control: &Control) -> Result<Self> {
-        let mut counts = FxHashMap::default();
-        for entries in transactions.iter() {
-            control.check()?;
-            for (one, other) in neighbours(entries) {
-                counts.insert((one.min(other), one.max(other)), (0, 0));
+    /// Learns the order of the items of these lists. Generalised items are skipped.
+    pub fn new(lists: &Transactions, control: &Control) -> Result<Self> {
+        let mut pairs = Vec::new();
+        for (number, entries) in lists.iter().enumerate() {
+            if number.is_multiple_of(TRANSACTIONS_PER_CHECK) {
+                control.check()?;
             }
-            for (place, entry) in entries.iter().enumerate() {
-                let Entry::Generalised(number) = entry else {
-                    continue;
-                };
-                let members = transactions.members(*number);
-                control.require::<[u32; 8]>(counts.len() + members.len() * 2 * WINDOW)?;
-                let (before, after) = around(entries, place);
-                for item in before.chain(after) {
-                    for &member in members.iter().filter(|&&member| member != item) {
-                        counts.insert((item.min(member), item.max(member)), (0, 0));
-                    }
-                }
-            }
+            pairs.extend(neighbours(entries));
         }
-        Ok(LearntOrder { counts })
-    }
-
-    /// Counts the pairs of items in each list that are at most [`WINDOW`] places apart.
-    fn count(&mut self, lists: &Transactions, control: &Control) -> Result<()> {
-        let mut items = Vec::new();
-        for entries in lists.iter() {
-            control.check()?;
-            items.clear();
-            items.extend(entries.iter().filter_map(Entry::item));
-            for (place, &one) in items.iter().enumerate() {
-                for &other in items[place + 1..].iter().take(WINDOW) {
-                    if let Some((before, after)) = self.counts.get_mut(&(one.min(other), one.max(other))) {
-                        *(if one < other { before } else { after }) += 1;
-                    }
-                }
+        parallel_sort(&mut pairs, control)?;
+        pairs.dedup();
+        let mut successors = vec![Vec::new(); lists.items()];
+        for &(one, other) in &pairs {
+            successors[one as usize].push(other);
+        }
+        let components = strongly_connected(&successors, control)?;
+        let count = components.iter().max().map_or(0, |&last| last as usize + 1);
+        control.require::<u8>((count / 8 + 32).saturating_mul(count))?;
+        let mut successors: Vec<Vec<u32>> = vec![Vec::new(); count];
+        for (one, other) in pairs {
+            let (one, other) = (components[one as usize], components[other as usize]);
+            if one != other {
+                successors[one as usize].push(other);
             }
         }
-        Ok(())
-    }
-
-    /// Returns whether a member of a generalised item was in a list with another item.
-    fn knows_members(&self, transactions: &Transactions) -> bool {
-        let mut is_member = bitvec![0; transactions.items()];
-        for number in 0..transactions.generalised() as u32 {
-            for &member in transactions.members(number) {
-                is_member.set(member as usize, true);
+        // Successors have lower numbers, so that what comes after them is already known.
+        let mut later: Vec<BitVec> = Vec::with_capacity(count);
+        for successors in &mut successors {
+            successors.sort_unstable();
+            successors.dedup();
+            let mut of_one = bitvec![0; later.len()];
+            for &successor in &*successors {
+                control.check()?;
+                of_one[..successor as usize] |= &later[successor as usize];
+                of_one.set(successor as usize, true);
             }
+            later.push(of_one);
         }
-        self.counts.iter().any(|(&(one, other), &counts)| {
-            counts != (0, 0) && (is_member[one as usize] || is_member[other as usize])
-        })
+        Ok(LearntOrder { components, later })
     }
 
-    /// Returns the numbers of lists in which an item comes before and after another one.
-    fn counts(&self, one: u32, other: u32) -> (u32, u32) {
-        let counts = self.counts.get(&(one.min(other), one.max(other)));
-        let (before, after) = counts.copied().unwrap_or_default();
-        match one < other {
-            true => (before, after),
-            false => (after, before),
+    /// Returns whether an item comes before another one, `None` if that is unknown.
+    pub fn is_before(&self, one: u32, other: u32) -> Option<bool> {
+        let component = |item: u32| Some(*self.components.get(item as usize)? as usize);
+        let (one, other) = (component(one)?, component(other)?);
+        let is_later = |one: usize, other: usize| self.later[one].get(other).is_some_and(|later| *later);
+        match (is_later(one, other), is_later(other, one)) {
+            (false, false) => None,
+            (is_before, _) => Some(is_before),
         }
     }
-}
-
-/// Returns which of two counts is by far the greater one; `None` if neither is.
-fn majority(before: u32, after: u32) -> Option<bool> {
-    let (before, after) = (f64::from(before), f64::from(after));
-    let needed = MIN_SHARE * (before + after);
-    (before.max(after) >= needed && before != after).then_some(before > after)
 }
 
 /// Numbers of neighbours that are in an order, and in the reverse order.
@@ -220,6 +193,12 @@ struct Agreement {
 }
 
 impl Agreement {
+    /// Counts a pair of neighbours by whether they are in order.
+    fn count(&mut self, is_in_order: Option<bool>) {
+        self.right += u64::from(is_in_order == Some(true));
+        self.wrong += u64::from(is_in_order == Some(false));
+    }
+
     /// Returns the share of neighbours that are in order, `None` if the lists are not sorted.
     fn share(self) -> Option<f64> {
         let pairs = self.right + self.wrong;
@@ -233,6 +212,12 @@ impl Agreement {
             wrong: self.right,
         }
     }
+}
+
+/// Returns whether an item has a lower rank than another one, `None` if that is unknown.
+fn by_rank(ranks: &[u32], one: u32, other: u32) -> Option<bool> {
+    let (one, other) = (ranks.get(one as usize)?, ranks.get(other as usize)?);
+    (one != other).then_some(one < other)
 }
 
 /// Returns the pairs of items that are not generalised and follow one another, except for generalised items
