@@ -19,6 +19,10 @@ use std::vec;
 /// Minimum number of steps after which a search gives up: about a tenth of a second.
 const MIN_SEARCH_STEPS: u64 = 1 << 24;
 
+/// Maximum number of partners that are tried for a group, to limit memory. If there are more, the search cannot
+/// show that no solution exists.
+const MAX_PARTNERS: usize = 64;
+
 /// Returns the number of steps after which a search gives up if COAT itself took `steps`.
 pub(super) fn max_search_steps(steps: u64) -> u64 {
     MIN_SEARCH_STEPS.max(steps.saturating_mul(4))
@@ -44,10 +48,11 @@ pub(super) fn search<'a>(start: impl Fn() -> Result<CoatState<'a>>, max_steps: u
     // Actions that led to the current state, each with the ones that are left to be tried in its place.
     let mut path: Vec<(Action, vec::IntoIter<Action>)> = Vec::new();
     let mut seen: FxHashSet<Vec<u32>> = FxHashSet::default();
+    let mut is_complete = true;
     while let Some((constraint, part)) = state.next_violation()? {
         state.control.require::<u32>(state.group_of.len())?;
         let mut left = match seen.insert(state.group_of.clone()) {
-            true => state.actions(constraint, &part)?.into_iter(),
+            true => state.actions(constraint, &part, &mut is_complete)?.into_iter(),
             false => Vec::new().into_iter(),
         };
         let mut is_elsewhere = false;
@@ -56,7 +61,7 @@ pub(super) fn search<'a>(start: impl Fn() -> Result<CoatState<'a>>, max_steps: u
                 break action;
             }
             let Some((_, others)) = path.pop() else {
-                return Err(impossible());
+                return Err(if is_complete { impossible() } else { not_found() });
             };
             left = others;
             is_elsewhere = true;
@@ -81,8 +86,8 @@ pub(super) fn search<'a>(start: impl Fn() -> Result<CoatState<'a>>, max_steps: u
 impl CoatState<'_> {
     /// Returns the ways to repair a part that too few transactions have, the best first: the rarest group of
     /// the part is generalised with the partner that loses the least utility. Groups are suppressed if
-    /// nothing else helps.
-    fn actions(&mut self, constraint: usize, part: &[u32]) -> Result<Vec<Action>> {
+    /// nothing else helps. Clears `is_complete` if some ways are left out.
+    fn actions(&mut self, constraint: usize, part: &[u32], is_complete: &mut bool) -> Result<Vec<Action>> {
         let mut groups = part.to_vec();
         groups.sort_unstable_by_key(|&group| (self.support(group), group));
         let of_constraint = self.groups_of(constraint);
@@ -90,6 +95,8 @@ impl CoatState<'_> {
         for &group in &groups {
             let mut partners: Vec<_> = self.partners(group, &of_constraint)?.collect();
             partners.sort_unstable();
+            *is_complete &= partners.len() <= MAX_PARTNERS;
+            partners.truncate(MAX_PARTNERS);
             actions.extend(
                 partners
                     .iter()
@@ -146,12 +153,12 @@ impl CoatState<'_> {
                 return Ok(true);
             }
         }
-        let is_fixed = |&item: &u32| {
+        let may_change = |item: u32| {
             let utility = &self.utilities[self.utility_of[item as usize] as usize];
-            !(utility.may_generalise && utility.groups.len() > 1) && !self.may_be_suppressed(item)
+            self.may_be_suppressed(item) || utility.may_generalise && utility.groups.len() > 1
         };
         let is_fixed: Vec<bool> = (0..self.group_of.len() as u32)
-            .map(|item| is_fixed(&item))
+            .map(|item| !may_change(item))
             .collect();
         self.has_violation_within(&is_fixed)
     }

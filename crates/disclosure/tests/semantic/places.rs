@@ -131,7 +131,7 @@ fn the_order_is_learnt_from_other_lists() {
     let full: Vec<Vec<u32>> = [0, 1, 2, 20, 3, 4, 5, 21, 6, 7, 22, 8, 9]
         .map(|item| vec![item])
         .to_vec();
-    let learnt = ListOrder::learn(&transactions, &from_sets(&[full.clone()]), &control)
+    let learnt = ListOrder::learn(&transactions, &from_sets(std::slice::from_ref(&full)), &control)
         .unwrap()
         .unwrap();
     assert_eq!(learnt.is_before(20, 1), Some(false));
