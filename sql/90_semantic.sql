@@ -2,6 +2,10 @@
 -- that were released without marks. A transaction is a JSON list of items, or an array. A list within the list is a
 -- generalised item: ["knee", ["limbs", "injury"]].
 
+CREATE TYPE disclosure.item_order AS ENUM ('shuffled', 'sorted', 'kept');
+COMMENT ON TYPE disclosure.item_order IS
+  'order of items in protected transactions: shuffled = drawn from a seed and the released items; sorted = by text, a generalised item by its first member; kept = as in the original, which may tell which member of a generalised item is original';
+
 CREATE FUNCTION disclosure.coat(
     relation       regclass,
     column_name    name,
@@ -10,14 +14,15 @@ CREATE FUNCTION disclosure.coat(
     key            name DEFAULT NULL,
     utility        jsonb DEFAULT NULL,
     max_suppressed float8 DEFAULT 0,
+    item_order     disclosure.item_order DEFAULT 'shuffled',
     seed           bigint DEFAULT 1,
     OUT transaction text,
     OUT terms       jsonb
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000
   AS 'MODULE_PATHNAME', 'coat_wrapper';
-COMMENT ON FUNCTION disclosure.coat(regclass, name, jsonb, int, name, jsonb, float8, bigint) IS
-  'returns transactions anonymised by COAT: generalises items to sets, within the utility constraints, until every part of every privacy constraint is in at least k transactions or in none';
+COMMENT ON FUNCTION disclosure.coat(regclass, name, jsonb, int, name, jsonb, float8, disclosure.item_order, bigint) IS
+  'returns transactions anonymised by COAT: generalises items to sets, within the utility constraints, until every part of every privacy constraint is in at least k transactions or in none; shuffles the items of each transaction';
 
 CREATE FUNCTION disclosure.coat_report(
     relation       regclass,
@@ -36,7 +41,7 @@ CREATE FUNCTION disclosure.coat_report(
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000
   AS 'MODULE_PATHNAME', 'coat_report_wrapper';
 COMMENT ON FUNCTION disclosure.coat_report(regclass, name, jsonb, int, jsonb, float8, bigint) IS
-  'lists the items that COAT generalises or suppresses: how many transactions contain each, how many cover items are added, and how much utility is lost';
+  'lists the items that COAT generalises or suppresses: how many transactions contain each, how many cover items are added, and how much utility is lost; warns of very large generalised items';
 
 CREATE FUNCTION disclosure.km_anonymity(
     relation    regclass,

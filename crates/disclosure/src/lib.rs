@@ -44,6 +44,7 @@ mod rows;
 pub mod semantic;
 mod sharded;
 pub mod spelling;
+mod strongly_connected;
 
 pub use column_profile::{ColumnCounts, ColumnProfile};
 pub use control::{Control, MemoryBudget};

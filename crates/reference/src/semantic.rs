@@ -1,10 +1,12 @@
 //! Semantic attacks by definition (Ong 2015): terms are found by comparing them with every window of a text,
-//! and each elimination of chapter 4 computes everything anew.
+//! and each elimination of chapter 4 computes everything anew. Also what COAT can protect, by trying
+//! everything, and the attack by place.
 
 use disclosure::semantic::{
-    AttackSettings, Combination, DistanceSettings, DistanceTable, Elimination, Eliminations, Method, Quality,
-    Scoring, Strategy, Target, Threshold, Twin, Vulnerability,
+    AttackSettings, Combination, Constraints, DistanceSettings, DistanceTable, Elimination, Eliminations,
+    Entry, Method, Quality, Scoring, Strategy, Target, Threshold, Transactions, Twin, Vulnerability,
 };
+use std::collections::BTreeSet;
 
 /// Returns the terms whose words are a window of the words of a text.
 pub fn terms_in<W: PartialEq>(terms: &[Vec<W>], text: &[W]) -> Vec<u32> {
@@ -128,6 +130,7 @@ pub fn attack<'a>(table: &'a DistanceTable, strategy: &Strategy) -> Attack<'a> {
     }
     match strategy.method {
         Method::Random => panic!("random attacks have no definition to compare with"),
+        Method::Place => panic!("a distance table has no places"),
         Method::Mda => {
             let (score, cell) = greatest(attack.open().map_cells(|cell| attack.distance(cell))).unwrap();
             attack.eliminate(cell, score);
@@ -325,4 +328,161 @@ fn receivers(group: &[(f64, Cell)], eliminated: Cell) -> Vec<Cell> {
 /// Adds to a weight (Algorithm 4.4, lines 4 and 6). Weights sum to 1, so only rounding can make one exceed 1.
 fn add(weights: &mut [Vec<f64>], (row, column): Cell, received: f64) {
     weights[row][column] = (weights[row][column] + received).min(1.0);
+}
+
+/// Returns whether the privacy constraints of COAT can be satisfied, by trying every way to generalise and
+/// suppress items within the utility constraints.
+pub fn can_be_protected(lists: &[Vec<u32>], constraints: &Constraints) -> bool {
+    let items: BTreeSet<u32> = lists.iter().flatten().copied().collect();
+    let utility_of = |item: u32| match &constraints.utility {
+        None => Some(0),
+        Some(utility) => utility.iter().position(|set| set.contains(&item)),
+    };
+    let items: Vec<(u32, Option<usize>)> = items.into_iter().map(|item| (item, utility_of(item))).collect();
+    can_be_divided(lists, constraints, &items, &mut vec![], &mut vec![])
+}
+
+/// Tries every way to divide the items that are left among groups and suppressed items.
+fn can_be_divided(
+    lists: &[Vec<u32>],
+    constraints: &Constraints,
+    items: &[(u32, Option<usize>)],
+    groups: &mut Vec<(Option<usize>, Vec<u32>)>,
+    suppressed: &mut Vec<u32>,
+) -> bool {
+    let place = groups.iter().map(|(_, group)| group.len()).sum::<usize>() + suppressed.len();
+    let Some(&(item, utility)) = items.get(place) else {
+        return is_protected(lists, constraints, items, groups, suppressed);
+    };
+    suppressed.push(item);
+    let mut is_possible = can_be_divided(lists, constraints, items, groups, suppressed);
+    suppressed.pop();
+    groups.push((utility, vec![item]));
+    is_possible = is_possible || can_be_divided(lists, constraints, items, groups, suppressed);
+    groups.pop();
+    for number in 0..groups.len() {
+        if utility.is_some() && groups[number].0 == utility {
+            groups[number].1.push(item);
+            is_possible = is_possible || can_be_divided(lists, constraints, items, groups, suppressed);
+            groups[number].1.pop();
+        }
+    }
+    is_possible
+}
+
+/// Returns whether not too many items are suppressed, and every part of every privacy constraint is in no
+/// transaction or in at least k.
+fn is_protected(
+    lists: &[Vec<u32>],
+    constraints: &Constraints,
+    items: &[(u32, Option<usize>)],
+    groups: &[(Option<usize>, Vec<u32>)],
+    suppressed: &[u32],
+) -> bool {
+    let is_allowed = |&(_, utility): &(u32, Option<usize>)| {
+        let of_utility = || items.iter().filter(|(_, other)| *other == utility);
+        let lost = of_utility().filter(|(item, _)| suppressed.contains(item)).count();
+        lost as f64 <= constraints.max_suppressed * of_utility().count() as f64 + 1e-9
+    };
+    let visible = |list: &Vec<u32>| -> Vec<u32> {
+        let is_had = |(_, group): &&(Option<usize>, Vec<u32>)| group.iter().any(|item| list.contains(item));
+        groups
+            .iter()
+            .filter(is_had)
+            .flat_map(|(_, group)| group)
+            .copied()
+            .collect()
+    };
+    let visible: Vec<Vec<u32>> = lists.iter().map(visible).collect();
+    let holds = |constraint: &Vec<u32>| {
+        (1..1u32 << constraint.len()).all(|bits| {
+            let mut part = (0..).zip(constraint).filter(|&(place, _)| bits >> place & 1 == 1);
+            let has_all = |list: &&Vec<u32>| part.clone().all(|(_, item)| list.contains(item));
+            let support = visible.iter().filter(has_all).count() as u64;
+            part.next().is_none() || support == 0 || support >= constraints.k
+        })
+    };
+    items.iter().all(is_allowed) && constraints.privacy.iter().all(holds)
+}
+
+/// Attacks generalised items by their places in lists that are sorted. `is_before` says which of two items
+/// comes first. A member of a generalised item contradicts its place as often as an item of the list that is
+/// not generalised is on the wrong side of it. A member is eliminated from a list if another member
+/// contradicts its place less there, and if it contradicts its place less in another list. If at least half
+/// of the members of a generalised item are contradicted in every list, nothing is eliminated. Returns the
+/// transaction and the item of every elimination.
+pub fn place_attack(
+    transactions: &Transactions,
+    is_before: impl Fn(u32, u32) -> Option<bool>,
+) -> Vec<(usize, u32)> {
+    let contradictions = |transaction: usize, generalised: u32, member: u32| {
+        let entries = transactions.entries(transaction);
+        let place = entries
+            .iter()
+            .position(|entry| *entry == Entry::Generalised(generalised));
+        let place = place.unwrap();
+        let items = |entries: &[Entry]| -> Vec<u32> { entries.iter().filter_map(Entry::item).collect() };
+        let (before, after) = (items(&entries[..place]), items(&entries[place..]));
+        let wrong_before = before
+            .iter()
+            .filter(|&&item| is_before(item, member) == Some(false));
+        let wrong_after = after
+            .iter()
+            .filter(|&&item| is_before(item, member) == Some(true));
+        wrong_before.count() + wrong_after.count()
+    };
+    let mut eliminated = vec![];
+    for generalised in 0..transactions.generalised() as u32 {
+        let members = transactions.members(generalised);
+        let holds = |&transaction: &usize| {
+            transactions
+                .entries(transaction)
+                .contains(&Entry::Generalised(generalised))
+        };
+        let rows: Vec<usize> = (0..transactions.len()).filter(holds).collect();
+        let excess = |row: usize, member: u32| {
+            let of = |member: u32| contradictions(row, generalised, member);
+            of(member) - members.iter().map(|&other| of(other)).min().unwrap()
+        };
+        let least = |member: u32| rows.iter().map(|&row| excess(row, member)).min().unwrap();
+        if 2 * members.iter().filter(|&&member| least(member) > 0).count() >= members.len() {
+            continue;
+        }
+        for &row in &rows {
+            let gone = members
+                .iter()
+                .filter(|&&member| excess(row, member) > least(member));
+            eliminated.extend(gone.map(|&member| (row, member)));
+        }
+    }
+    eliminated
+}
+
+/// Learns an order from lists: an item comes before another one if a chain of lists says so, and no chain says
+/// the reverse.
+pub fn learnt_order(lists: &[Vec<u32>]) -> impl Fn(u32, u32) -> Option<bool> {
+    let mut pairs: BTreeSet<(u32, u32)> = BTreeSet::new();
+    for list in lists {
+        for (place, &one) in list.iter().enumerate() {
+            pairs.extend(list[place + 1..].iter().map(|&other| (one, other)));
+        }
+    }
+    loop {
+        let chained: BTreeSet<(u32, u32)> = pairs
+            .iter()
+            .flat_map(|&(one, middle)| {
+                let next = pairs.range((middle, 0)..=(middle, u32::MAX));
+                next.map(move |&(_, other)| (one, other))
+            })
+            .collect();
+        if chained.is_subset(&pairs) {
+            break;
+        }
+        pairs.extend(chained);
+    }
+    move |one, other| match (pairs.contains(&(one, other)), pairs.contains(&(other, one))) {
+        (true, false) => Some(true),
+        (false, true) => Some(false),
+        _ => None,
+    }
 }

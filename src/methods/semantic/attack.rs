@@ -14,13 +14,15 @@ use crate::methods::semantic::coat::{k_of, privacy_of, required};
 use crate::methods::semantic::corpus::{Knowledge, Source};
 use crate::methods::semantic::items::Items;
 use crate::methods::semantic::transactions::{Column, ItemSets, Lists, read_column, read_columns};
-use crate::methods::semantic::{COMBINATIONS, CorpusArguments, column, context_of, read_knowledge};
+use crate::methods::semantic::{
+    COMBINATIONS, CorpusArguments, column, context_of, need_distances, read_knowledge,
+};
 use crate::pg::array_out::Grid;
 use crate::pg::table::{Table, table_row};
 use crate::run;
 use crate::verdict::verdict_name;
 use disclosure::semantic::{
-    self, AttackResult, AttackSettings, Choice, DensityBin, DistanceTable, Eliminations, Method,
+    self, AttackResult, AttackSettings, Choice, DensityBin, DistanceTable, Eliminations, ListOrder, Method,
     OpenSettings, OriginalItems, ReleaseAttack, ReleaseAttackSettings, Strategy, Threshold, Vulnerability,
 };
 use pgrx::Array;
@@ -35,6 +37,17 @@ const METHODS: [(&str, Method); 6] = [
     ("rba", Method::Rba),
 ];
 
+/// Methods of attacks on transactions.
+const RELEASE_METHODS: [(&str, Method); 7] = [
+    ("random", Method::Random),
+    ("mda", Method::Mda),
+    ("tba", Method::Tba),
+    ("wba", Method::Wba),
+    ("gba", Method::Gba),
+    ("rba", Method::Rba),
+    ("place", Method::Place),
+];
+
 const VULNERABILITIES: [(&str, Vulnerability); 2] = [
     ("gap", Vulnerability::Gap),
     ("normalised", Vulnerability::Normalised),
@@ -43,6 +56,11 @@ const VULNERABILITIES: [(&str, Vulnerability); 2] = [
 /// Reads the argument `method`.
 fn method(args: &mut Args) -> Result<Method, Error> {
     word("method", args.optional("method"), &METHODS)
+}
+
+/// Reads the argument `method` of an attack on transactions.
+fn release_method(args: &mut Args) -> Result<Method, Error> {
+    word("method", args.optional("method"), &RELEASE_METHODS)
 }
 
 /// Reads the arguments `threshold`, `threshold_ratio`, `vulnerability` and `seed`.
@@ -147,43 +165,89 @@ struct Release {
 }
 
 impl Release {
+    /// Prepares an attack by these methods. A corpus is needed by all methods except [`Method::Place`].
     fn new(
         items: Items,
         lists: Lists,
-        source: &Source,
+        source: Option<&Source>,
         settings: &ReleaseAttackSettings,
+        methods: &[Method],
     ) -> Result<Self, Error> {
+        let needs_distances = need_distances(methods);
         let (study, pairs) = run::long("looking for contexts", |control| {
             let study = ReleaseAttack::new(&lists.transactions, settings, control)?;
-            let pairs = study.pairs(control)?;
+            let pairs = if needs_distances {
+                study.pairs(control)?
+            } else {
+                Vec::new()
+            };
             Ok((study, pairs))
         })?;
-        let knowledge = read_knowledge(source, &items, &pairs)?;
-        Ok(Release {
+        let knowledge = match source.filter(|_| needs_distances) {
+            Some(source) => read_knowledge(source, &items, &pairs)?,
+            None => Knowledge::Nothing,
+        };
+        let mut release = Release {
             items,
             lists,
             study,
             knowledge,
-        })
+        };
+        if methods.contains(&Method::Place) {
+            release.attack_places(source)?;
+        }
+        Ok(release)
     }
 
-    fn read(column: &Column, source: &Source, settings: &ReleaseAttackSettings) -> Result<Self, Error> {
+    /// Attacks all targets by place, in the order of the lists. If they are not sorted by text, the order is
+    /// learnt from the lists of the corpus. Sends a NOTICE if the lists are in no order that is found.
+    fn attack_places(&mut self, source: Option<&Source>) -> Result<(), Error> {
+        let Release {
+            items, lists, study, ..
+        } = self;
+        let transactions = &lists.transactions;
+        let mut order = lists.text_order(items)?;
+        if order.is_none() {
+            let others = source.map(|source| source.read_lists(items.texts()));
+            let others = others.transpose()?.unwrap_or_default();
+            order = run::long("looking for an order", |control| {
+                ListOrder::learn(transactions, &others, control)
+            })?;
+        }
+        match order {
+            Some(order) => run::long("eliminating items", |control| {
+                study.attack_places(transactions, &order, control)
+            }),
+            None => {
+                notice!("the lists are in no known order, so places tell nothing");
+                Ok(())
+            }
+        }
+    }
+
+    fn read(
+        column: &Column,
+        source: Option<&Source>,
+        settings: &ReleaseAttackSettings,
+        method: Method,
+    ) -> Result<Self, Error> {
         let (items, lists) = read_column(column)?;
-        Self::new(items, lists, source, settings)
+        Self::new(items, lists, source, settings, &[method])
     }
 
     /// Reads a release together with the original items of its transactions. Both columns must have keys.
     fn read_with(
         original: &Column,
         released: &Column,
-        source: &Source,
+        source: Option<&Source>,
         settings: &ReleaseAttackSettings,
+        methods: &[Method],
     ) -> Result<(Self, OriginalItems), Error> {
         let (items, lists) = read_columns(&[original, released])?;
         let [original, released] =
             <[Lists; 2]>::try_from(lists).map_err(|_| Error::Internal("a column was not read"))?;
         let truth = OriginalItems::new(&original.transactions, original.ids(), released.ids())?;
-        Ok((Self::new(items, released, source, settings)?, truth))
+        Ok((Self::new(items, released, source, settings, methods)?, truth))
     }
 
     /// Chooses the settings that are open. Returns the defaults without a choice if there is too little to
@@ -207,7 +271,7 @@ impl Release {
         let attacked = run::long("eliminating items", |control| {
             study.attack(scoring, &settings, control)
         })?;
-        if self.report_unattacked(settings.distances.context)? {
+        if open.method != Method::Place && self.report_unattacked(settings.distances.context)? {
             report_choice(open, &settings, choice.as_ref());
         }
         if study.lacks_confidence(&attacked) {
@@ -358,13 +422,21 @@ fn attacked_items(mut args: Args) -> Result<impl Iterator<Item = AttackedItem>, 
     let column = column(&mut args)?;
     let corpus = CorpusArguments::read(&mut args);
     let column = column.with_key(args.name("key").as_deref())?;
-    let method = method(&mut args)?;
+    let method = release_method(&mut args)?;
     let mut open = open_settings(&mut args, method)?;
-    let calibration = args.number("calibration", 0)?;
-    let source = corpus.source(&mut args)?.finite()?;
+    let calibration = match (args.number("calibration", 0)?, method) {
+        (_, Method::Place) => 0,
+        (calibration, _) => calibration,
+    };
+    let source = corpus.source_of_attack(&mut args, &[method])?;
     args.end()?;
-    open.unseen = source.unseen();
-    let release = Release::read(&column, &source, &release_settings(&open, calibration))?;
+    open.unseen = source.as_ref().and_then(Source::unseen);
+    let release = Release::read(
+        &column,
+        source.as_ref(),
+        &release_settings(&open, calibration),
+        method,
+    )?;
     let attacked = release.attack(&open)?;
     // One target at a time, because each row repeats the generalised item.
     let targets = 0..release.study.targets().len();
@@ -420,7 +492,7 @@ fn candidates(mut args: Args) -> Result<Vec<Candidate>, Error> {
     let source = corpus.source(&mut args)?.finite()?;
     args.end()?;
     open.unseen = source.unseen();
-    let release = Release::read(&column, &source, &release_settings(&open, 0))?;
+    let release = Release::read(&column, Some(&source), &release_settings(&open, 0), method)?;
     let (settings, choice) = release.choose(&open)?;
     let Some(choice) = choice else {
         if release.report_unattacked(settings.distances.context)? {
@@ -478,9 +550,10 @@ fn reliability(mut args: Args) -> Result<impl Iterator<Item = ReliabilityBin>, E
     open.unseen = source.unseen();
     let settings = release_settings(&open, calibration);
     let (release, truth) = match original {
-        None => (Release::read(&column, &source, &settings)?, None),
+        None => (Release::read(&column, Some(&source), &settings, method)?, None),
         Some(original) => {
-            let (release, truth) = Release::read_with(&original, &column, &source, &settings)?;
+            let (release, truth) =
+                Release::read_with(&original, &column, Some(&source), &settings, &[method])?;
             (release, Some(truth))
         }
     };
@@ -546,7 +619,9 @@ fn qualities(mut args: Args) -> Result<Vec<MethodQuality>, Error> {
     let column = Column::open("released", released, column_name.as_deref())?.with_key(key.as_deref())?;
     let original = open_original(original, column_name, key)?;
     let methods: Array<'_, &str> = args.required("methods")?;
-    let methods = methods.iter().map(|method| word("methods", method, &METHODS));
+    let methods = methods
+        .iter()
+        .map(|method| word("methods", method, &RELEASE_METHODS));
     let methods: Vec<Method> = methods.collect::<Result<_, Error>>()?;
     let contexts: Option<Array<'_, i32>> = args.optional("contexts");
     let mut open = open_settings(&mut args, Method::Rba)?;
@@ -559,9 +634,9 @@ fn qualities(mut args: Args) -> Result<Vec<MethodQuality>, Error> {
     let bounds: Option<Vec<f64>> = args.optional("density_bounds").map(bounds_of).transpose()?;
     let bounds = bounds.unwrap_or_default();
     semantic::check_density_bounds(&bounds)?;
-    let source = corpus.source(&mut args)?.finite()?;
+    let source = corpus.source_of_attack(&mut args, &methods)?;
     args.end()?;
-    open.unseen = source.unseen();
+    open.unseen = source.as_ref().and_then(Source::unseen);
     let attacks = methods
         .iter()
         .flat_map(|&method| contexts.iter().map(move |&context| (method, context)));
@@ -577,7 +652,7 @@ fn qualities(mut args: Args) -> Result<Vec<MethodQuality>, Error> {
         has_choice: attacks.iter().any(OpenSettings::has_choice),
         ..release_settings(&open, 0)
     };
-    let (release, truth) = Release::read_with(&original, &column, &source, &settings)?;
+    let (release, truth) = Release::read_with(&original, &column, source.as_ref(), &settings, &methods)?;
     let settings = release.choose_all(&attacks)?;
     let (study, scoring) = (&release.study, release.knowledge.scoring());
     let bins = run::long("eliminating items", |control| {
@@ -623,8 +698,11 @@ impl Release {
             }
             all.push(settings);
         }
-        let contexts = all.iter().map(|settings| settings.distances.context);
-        let is_any_attacked = self.report_unattacked(contexts.fold(1, usize::max))?;
+        let by_distances = all
+            .iter()
+            .filter(|settings| settings.strategy.method != Method::Place);
+        let context = by_distances.map(|settings| settings.distances.context).max();
+        let is_any_attacked = context.map_or(Ok(false), |context| self.report_unattacked(context))?;
         if let Some((open, settings)) = without.filter(|_| is_any_attacked) {
             report_choice(open, &settings, None);
         }
@@ -634,7 +712,9 @@ impl Release {
 
 fn quality_row(settings: &AttackSettings, bin: &DensityBin) -> MethodQuality {
     let AttackSettings { distances, strategy } = settings;
-    let method = METHODS.iter().find(|(_, method)| *method == strategy.method);
+    let method = RELEASE_METHODS
+        .iter()
+        .find(|(_, method)| *method == strategy.method);
     let quality = &bin.quality;
     MethodQuality {
         method: method.map_or("", |(name, _)| name).to_owned(),
@@ -681,13 +761,13 @@ fn constraints_after_attack(mut args: Args) -> Result<Vec<BrokenConstraint>, Err
     let privacy = ItemSets::read("privacy", args.json("privacy")?)?;
     let k = k_of(args.optional("k"));
     semantic::check_k(k)?;
-    let method = method(&mut args)?;
+    let method = release_method(&mut args)?;
     let mut open = open_settings(&mut args, method)?;
-    let source = corpus.source(&mut args)?.finite()?;
+    let source = corpus.source_of_attack(&mut args, &[method])?;
     args.end()?;
     let privacy = required(privacy)?;
-    open.unseen = source.unseen();
-    let mut release = Release::read(&column, &source, &release_settings(&open, 0))?;
+    open.unseen = source.as_ref().and_then(Source::unseen);
+    let mut release = Release::read(&column, source.as_ref(), &release_settings(&open, 0), method)?;
     let privacy = privacy_of(&privacy, &mut release.items)?;
     let attacked = release.attack(&open)?;
     let (study, transactions) = (&release.study, &release.lists.transactions);

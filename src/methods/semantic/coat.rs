@@ -4,7 +4,7 @@
 //! says how well the result is protected. `mark_generalised` guesses which items of a release are generalised
 //! if the release does not say so.
 
-use crate::args::{Args, warn_once, word};
+use crate::args::{Args, is_first_in_statement, warn_once, word};
 use crate::error::Error;
 use crate::methods::semantic::column;
 use crate::methods::semantic::items::Items;
@@ -13,8 +13,9 @@ use crate::pg::json::Json;
 use crate::pg::table::{Table, table_row};
 use crate::run;
 use disclosure::semantic::{
-    self, Coat, Constraints, Entry, GeneralisationKnowledge, MarkingRule, Transactions,
+    self, Coat, Constraints, Entry, GeneralisationKnowledge, ItemOrder, MarkingRule, Transactions,
 };
+use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::*;
 
 table_row! {
@@ -23,7 +24,7 @@ table_row! {
 }
 
 /// coat(relation regclass, column_name name, privacy jsonb, k int, key name, utility jsonb,
-/// max_suppressed float8, seed bigint)
+/// max_suppressed float8, item_order disclosure.item_order, seed bigint)
 #[pg_extern(sql = false)]
 fn coat(args: Args) -> Table<Released> {
     Table::new(protected(args))
@@ -32,11 +33,29 @@ fn coat(args: Args) -> Table<Released> {
 fn protected(mut args: Args) -> Result<impl Iterator<Item = Released>, Error> {
     let protection = Protection::read(&mut args, true)?;
     args.end()?;
+    let (order, seed) = (protection.order, protection.constraints.seed);
     let (items, lists, coat) = protection.run()?;
     let released = run::long("generalising items", |control| {
-        coat.released(&lists.transactions, control)
+        coat.released(&lists.transactions, order, seed, control)
     })?;
+    if order == ItemOrder::Kept && !coat.generalised.is_empty() {
+        notice_if_sorted(&items, &lists)?;
+    }
     Ok(as_rows(items, lists, released))
+}
+
+/// Tells the caller that the order of the original lists is kept, if they are sorted.
+fn notice_if_sorted(items: &Items, lists: &Lists) -> Result<(), Error> {
+    if lists.text_order(items)?.is_some() && is_first_in_statement("coat: sorted lists".into()) {
+        ErrorReport::new(
+            PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION,
+            "the lists are sorted, so the place of a generalised item may tell which member is original",
+            "",
+        )
+        .set_hint("Leave item_order out, or measure what places tell by disclosure.attack_quality(…, methods => '{place}').")
+        .report(PgLogLevel::NOTICE);
+    }
+    Ok(())
 }
 
 table_row! {
@@ -83,23 +102,29 @@ struct Protection {
     column: Column,
     privacy: ItemSets,
     utility: Option<ItemSets>,
+    order: ItemOrder,
     /// All constraints except `privacy` and `utility`, whose items have no numbers until the column was read.
     constraints: Constraints,
 }
 
 impl Protection {
-    /// Reads all arguments, including `key` if `has_id` is set.
-    fn read(args: &mut Args, has_id: bool) -> Result<Self, Error> {
+    /// Reads all arguments, including `key` and `item_order` if transactions are returned.
+    fn read(args: &mut Args, returns_transactions: bool) -> Result<Self, Error> {
         let mut column = column(args)?;
         let privacy = ItemSets::read("privacy", args.json("privacy")?)?;
         let k = k_of(args.optional("k"));
-        if has_id {
+        if returns_transactions {
             column = column.with_key(args.name("key").as_deref())?;
         }
         let utility = ItemSets::read("utility", args.json("utility")?)?;
+        let max_suppressed = args.required("max_suppressed")?;
+        let order = match returns_transactions {
+            true => item_order(args)?,
+            false => ItemOrder::default(),
+        };
         let constraints = Constraints {
             k,
-            max_suppressed: args.required("max_suppressed")?,
+            max_suppressed,
             seed: args.seed()?,
             ..Constraints::default()
         };
@@ -108,6 +133,7 @@ impl Protection {
             column,
             privacy: required(privacy)?,
             utility,
+            order,
             constraints,
         })
     }
@@ -120,8 +146,54 @@ impl Protection {
         let coat = run::long("generalising items", |control| {
             semantic::coat(&lists.transactions, &self.constraints, control)
         });
-        Ok((items, lists, coat.map_err(in_relation)?))
+        let coat = coat.map_err(in_relation)?;
+        warn_of_large_items(&coat);
+        Ok((items, lists, coat))
     }
+}
+
+/// Reads the argument `item_order`.
+fn item_order(args: &mut Args) -> Result<ItemOrder, Error> {
+    let order = args.required::<pg_sys::Oid>("item_order")?;
+    let label = pgrx::enum_helper::lookup_enum_by_oid(order).0;
+    Ok(match &label[..] {
+        "sorted" => ItemOrder::Sorted,
+        "kept" => ItemOrder::Kept,
+        _ => ItemOrder::Shuffled,
+    })
+}
+
+/// Warns if generalised items are so large that the release is hardly of use.
+fn warn_of_large_items(coat: &Coat) {
+    let large = coat.very_large();
+    let Some(largest) = large.first() else {
+        return;
+    };
+    if !is_first_in_statement("coat: large generalised items".into()) {
+        return;
+    }
+    let (members, support) = (largest.members.len(), largest.support);
+    let original = members as u64 * support - largest.cover;
+    ErrorReport::new(
+        PgSqlErrorCode::ERRCODE_WARNING,
+        format!(
+            "{} of {} generalised items have more than {} members",
+            large.len(),
+            coat.generalised.len(),
+            Coat::MANY_MEMBERS
+        ),
+        "",
+    )
+    .set_detail(format!(
+        "The largest has {members} members. It is in {support} transactions, which contained {original} of its \
+         members, so {} members are cover.",
+        largest.cover
+    ))
+    .set_hint(
+        "Such items tell readers next to nothing. Give utility constraints, a larger max_suppressed, fewer items in \
+         each privacy constraint, or a smaller k.",
+    )
+    .report(PgLogLevel::WARNING);
 }
 
 /// Attributes a problem with the transactions to the argument `relation`, from which they were read.

@@ -15,7 +15,7 @@ use crate::run::{CancelOnDrop, Conveyor};
 use disclosure::Control;
 use disclosure::semantic::{
     Cooccurrence, Corpus, Embeddings, Folding, LexemeTerms, PairSelection, Scoring, SearchBuffer, Terms,
-    for_each_lexeme,
+    Transactions, for_each_lexeme,
 };
 use pgrx::Array;
 use pgrx::pg_sys;
@@ -85,6 +85,8 @@ const SCORING: &str = "scoring";
 pub enum Knowledge {
     Counts(Cooccurrence),
     Vectors(Embeddings),
+    /// There is no corpus.
+    Nothing,
 }
 
 impl Knowledge {
@@ -92,6 +94,7 @@ impl Knowledge {
         match self {
             Knowledge::Counts(counts) => counts,
             Knowledge::Vectors(vectors) => vectors,
+            Knowledge::Nothing => &Unknown,
         }
     }
 
@@ -99,8 +102,21 @@ impl Knowledge {
     pub fn documents(&self, term: u32) -> Option<u64> {
         match self {
             Knowledge::Counts(counts) => Some(counts.counts(term, term).0),
-            Knowledge::Vectors(_) => None,
+            Knowledge::Vectors(_) | Knowledge::Nothing => None,
         }
+    }
+}
+
+/// A scoring by which all distances are unknown.
+struct Unknown;
+
+impl Scoring for Unknown {
+    fn distance(&self, _: u32, _: u32) -> Option<f64> {
+        None
+    }
+
+    fn is_known(&self, _: u32) -> bool {
+        false
     }
 }
 
@@ -190,6 +206,26 @@ impl Source {
         // Dropped before the conveyor, whose own drop waits for the finder to end.
         let _stop = CancelOnDrop(&control);
         let mut batch = Batch::default();
+        self.for_each_document(&mut batch, |batch| {
+            if batch.is_full() {
+                let spare = conveyor.spare().unwrap_or_default();
+                // Few rows may take the finder long, because documents may be long. If it has ended with an
+                // error, `finish` returns that error.
+                conveyor.send_patiently(std::mem::replace(batch, spare))?;
+            }
+            Ok(())
+        })?;
+        conveyor.send_patiently(batch)?;
+        conveyor.wait()?;
+        Ok(conveyor.finish()?.corpus)
+    }
+
+    /// Adds each document to a batch and then calls `added`, which may take the batch away.
+    fn for_each_document(
+        &self,
+        batch: &mut Batch,
+        mut added: impl FnMut(&mut Batch) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let name = quote_identifier(&self.column.name);
         let (wanted, oid) = match self.kind {
             Kind::Array => (format!("{name}::pg_catalog.text[]"), pg_sys::TEXTARRAYOID),
@@ -221,17 +257,29 @@ impl Source {
                 }
             }
             batch.end_document();
-            if batch.is_full() {
-                let spare = conveyor.spare().unwrap_or_default();
-                // Few rows may take the finder long, because documents may be long. If it has ended with an
-                // error, `finish` returns that error.
-                conveyor.send_patiently(std::mem::replace(&mut batch, spare))?;
+            added(batch)
+        })
+    }
+
+    /// Reads the documents that are lists of terms, with the terms in their order. Returns no lists if the
+    /// documents are of another kind.
+    pub fn read_lists(&self, terms: &[String]) -> Result<Transactions, Error> {
+        let mut lists = Transactions::new();
+        if !matches!(self.kind, Kind::Array | Kind::Json) {
+            return Ok(lists);
+        }
+        let (needles, mut scratch) = (self.folded(terms)?, SearchBuffer::default());
+        self.for_each_document(&mut Batch::default(), |batch| {
+            lists.begin()?;
+            for text in batch.texts() {
+                for &term in needles.of_whole(text, &mut scratch) {
+                    lists.push_item(term)?;
+                }
             }
+            batch.clear();
             Ok(())
         })?;
-        conveyor.send_patiently(batch)?;
-        conveyor.wait()?;
-        Ok(conveyor.finish()?.corpus)
+        Ok(lists)
     }
 
     fn needles(&self, terms: &[String]) -> Result<Needles, Error> {
@@ -482,6 +530,14 @@ impl Batch {
             }
         }
         Ok(())
+    }
+
+    /// Returns all elements.
+    fn texts(&self) -> impl Iterator<Item = &str> {
+        let starts = std::iter::once(0).chain(self.elements.iter().copied());
+        starts
+            .zip(&self.elements)
+            .map(|(start, &end)| &self.text[start..end])
     }
 
     fn end_document(&mut self) {

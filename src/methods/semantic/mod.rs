@@ -19,7 +19,9 @@ use crate::methods::semantic::items::Items;
 use crate::methods::semantic::transactions::{Column, read_column};
 use crate::pg::table::{Table, table_row};
 use crate::run;
-use disclosure::semantic::{Combination, Cooccurrence, Corpus, DistanceSettings, PairSelection, Target};
+use disclosure::semantic::{
+    Combination, Cooccurrence, Corpus, DistanceSettings, Method, PairSelection, Target,
+};
 use pgrx::Array;
 use pgrx::prelude::*;
 
@@ -94,6 +96,21 @@ impl CorpusArguments {
     fn source(self, args: &mut Args) -> Result<Source, Error> {
         Source::new(self.corpus, self.corpus_column, args.json("scoring")?)
     }
+
+    /// Does the same for an attack. Returns `None` if no corpus was given and all methods do without one.
+    fn source_of_attack(self, args: &mut Args, methods: &[Method]) -> Result<Option<Source>, Error> {
+        if self.corpus.is_none() && !need_distances(methods) {
+            args.json("scoring")?;
+            return Ok(None);
+        }
+        Ok(Some(self.source(args)?.finite()?))
+    }
+}
+
+/// Returns whether an attack by these methods needs distances, and so a corpus. Only the attack by place does
+/// not.
+fn need_distances(methods: &[Method]) -> bool {
+    methods.is_empty() || methods.iter().any(|&method| method != Method::Place)
 }
 
 table_row! {

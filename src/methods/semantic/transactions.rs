@@ -12,7 +12,7 @@ use crate::pg::json::JsonText;
 use crate::pg::receiver::for_each_row;
 use crate::pg::types::ColumnType;
 use crate::run;
-use disclosure::semantic::Transactions;
+use disclosure::semantic::{ListOrder, Transactions, text_rankings};
 use pgrx::pg_sys::{self, Datum};
 use pgrx::prelude::*;
 use pgrx::spi::quote_identifier;
@@ -45,6 +45,15 @@ impl Lists {
     /// Returns the keys of all transactions; none if no key column was given.
     pub fn ids(&self) -> &[String] {
         self.ids.as_deref().unwrap_or_default()
+    }
+
+    /// Returns the order of their texts in which the lists have their items, if there is one.
+    pub fn text_order(&self, items: &Items) -> Result<Option<ListOrder>, Error> {
+        let texts = items.texts();
+        run::long("looking for an order", |control| {
+            let rankings = text_rankings(texts, control)?;
+            ListOrder::detect(&self.transactions, rankings, control)
+        })
     }
 }
 

@@ -211,7 +211,7 @@ SELECT transaction, item, distance, eliminated, step FROM disclosure.semantic_at
 CREATE TABLE citations AS SELECT i AS id, to_jsonb(ARRAY['topic' || i % 7, 'word' || i % 7 || '_' || i % 11, 'word' || i % 7 || '_' || i * i % 13, 'other' || i % 17]) AS terms FROM generate_series(1, 600) i;
 CREATE TABLE abstracts AS SELECT terms FROM citations WHERE id % 2 = 0;
 CREATE TABLE papers AS SELECT * FROM citations WHERE id % 2 = 1;
-CREATE TABLE protected AS SELECT transaction::int AS id, terms FROM disclosure.coat('papers', 'terms', '[["topic1"],["topic2"],["word3_1"],["word4_2"]]', 60, 'id');
+CREATE TABLE protected AS SELECT transaction::int AS id, terms FROM disclosure.coat('papers', 'terms', '[["topic1"],["topic2"],["word3_1"],["word4_2"]]', 60, 'id', item_order => 'kept');
 SELECT count(*), count(confidence) = count(*) FILTER (WHERE eliminated) AS each_elimination, min(confidence) >= 0 AND max(confidence) <= 1 AS are_shares FROM disclosure.semantic_attack('protected', 'terms', 'abstracts', 'terms', 'id');
 SELECT count(confidence) FROM disclosure.semantic_attack('protected', 'terms', 'abstracts', 'terms', 'id', calibration => 0);
 SELECT count(*) AS bins, bool_and(eliminations > 0 AND predicted BETWEEN 0 AND 1 AND observed BETWEEN 0 AND 1) AS are_shares, bool_and(predicted >= before) AS rises

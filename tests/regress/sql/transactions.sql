@@ -6,7 +6,7 @@ CREATE TABLE visits (visit_id int PRIMARY KEY, terms jsonb);
 INSERT INTO visits VALUES
   (1, '["heart disease", "blood pressure", "icd", "weakness", "dizziness"]'), (2, '["anesthesia", "icd", "pain", "diabetes"]'),
   (3, '["gangrene", "limbs", "injury"]'), (4, '["knee", "injury"]');
-SELECT * FROM disclosure.coat('visits', 'terms', key => 'visit_id', privacy => '[["blood pressure"],["limbs","injury"]]', utility => NULL, k => 4, seed => 1);
+SELECT * FROM disclosure.coat('visits', 'terms', key => 'visit_id', privacy => '[["blood pressure"],["limbs","injury"]]', utility => NULL, k => 4, seed => 1, item_order => 'kept');
 SELECT * FROM disclosure.coat_report('visits', 'terms', privacy => '[["blood pressure"],["limbs","injury"]]', k => 4);
 -- By hand: what is added, and UL = (2^members - 1) / (2^12 - 1) * support / 4.
 SELECT items, cover = support * cardinality(items) - originals AS same_cover, abs(utility_loss - (2 ^ cardinality(items) - 1) / (2 ^ 12 - 1) * support / 4) < 1e-12 AS same_loss
@@ -14,17 +14,17 @@ SELECT items, cover = support * cardinality(items) - originals AS same_cover, ab
   LATERAL (SELECT count(*) AS originals FROM visits, jsonb_array_elements_text(terms) item WHERE item = ANY (items)) o;
 -- Figure 1.5, as the four items are one utility constraint.
 CREATE TABLE released AS SELECT transaction::int AS visit_id, terms
-  FROM disclosure.coat('visits', 'terms', '[["blood pressure"],["icd"],["limbs"],["injury"]]', 4, 'visit_id', '[["blood pressure","icd","limbs","injury"]]');
+  FROM disclosure.coat('visits', 'terms', '[["blood pressure"],["icd"],["limbs"],["injury"]]', 4, 'visit_id', '[["blood pressure","icd","limbs","injury"]]', item_order => 'kept');
 SELECT * FROM released ORDER BY visit_id;
 SELECT * FROM disclosure.coat_report('visits', 'terms', '[["blood pressure"],["icd"],["limbs"],["injury"]]', 4, '[["blood pressure","icd","limbs","injury"]]');
 
 -- Figure 2.11; the same for every seed.
 CREATE TABLE figure (t text, items text[]);
 INSERT INTO figure VALUES ('t1', '{a,d}'), ('t2', '{a,b,g}'), ('t3', '{c,f}'), ('t4', '{e,h}');
-SELECT * FROM disclosure.coat('figure', 'items', privacy => '[["a","b"],["e","f"]]', utility => '[["b","d","g"],["c","e","f"]]', k => 2, key => 't');
+SELECT * FROM disclosure.coat('figure', 'items', privacy => '[["a","b"],["e","f"]]', utility => '[["b","d","g"],["c","e","f"]]', k => 2, key => 't', item_order => 'kept');
 SELECT * FROM disclosure.coat_report('figure', 'items', privacy => '[["a","b"],["e","f"]]', utility => '[["b","d","g"],["c","e","f"]]', k => 2);
 SELECT count(DISTINCT terms) FROM generate_series(-3, 30) seed,
-  LATERAL (SELECT jsonb_agg(terms ORDER BY transaction) AS terms FROM disclosure.coat('figure', 'items', '[["a","b"],["e","f"]]', 2, 't', '[["b","d","g"],["c","e","f"]]', seed => seed)) c;
+  LATERAL (SELECT jsonb_agg(terms ORDER BY transaction) AS terms FROM disclosure.coat('figure', 'items', '[["a","b"],["e","f"]]', 2, 't', '[["b","d","g"],["c","e","f"]]', seed => seed, item_order => 'kept')) c;
 -- Without utility all may be generalised, and with none nothing: then items are suppressed, if they may be.
 SELECT * FROM disclosure.coat('figure', 'items', '[["a","b"],["e","f"]]', 2, 't', '[]');
 SELECT * FROM disclosure.coat('figure', 'items', '[["a","b"],["e","f"]]', 2, 't', '[]', max_suppressed => 0.3);
@@ -60,7 +60,60 @@ SELECT count(*) FROM (SELECT * FROM disclosure.coat_report('drawn', 'items', '[[
 SELECT r.items = g.items AS same FROM (SELECT array_agg(to_jsonb(items) ORDER BY to_jsonb(items)) AS items FROM disclosure.coat_report('drawn', 'items', '[["a1","b1"],["a2"]]', 5)) r,
   (SELECT array_agg(DISTINCT e) AS items FROM disclosure.coat('drawn', 'items', '[["a1","b1"],["a2"]]', 5), jsonb_array_elements(terms) e WHERE jsonb_typeof(e) = 'array') g;
 
+-- The order of items: shuffled by default. Unless it is kept, it is the same whichever member is original, and wherever it stood.
+SELECT item_order, jsonb_agg(terms ORDER BY transaction) FROM unnest(enum_range(NULL::disclosure.item_order)) item_order,
+  disclosure.coat('figure', 'items', '[["a","b"],["e","f"]]', 2, 't', '[["b","d","g"],["c","e","f"]]', item_order => item_order) GROUP BY item_order ORDER BY item_order;
+CREATE TABLE one_member (t text, items text[]);
+INSERT INTO one_member VALUES ('1', '{m,n,b,p}'), ('2', '{m,q,d}'), ('3', '{n,d,p,b}'), ('4', '{z,b}'), ('5', '{y,d}');
+CREATE TABLE other_member (t text, items text[]);
+INSERT INTO other_member VALUES ('1', '{d,p,n,m}'), ('2', '{q,b,m}'), ('3', '{b,p,n}'), ('4', '{d,z}'), ('5', '{b,y}');
+SELECT item_order, count(*) AS transactions, count(*) FILTER (WHERE one.terms = other.terms) AS same FROM unnest(enum_range(NULL::disclosure.item_order)) item_order,
+  LATERAL (SELECT * FROM disclosure.coat('one_member', 'items', '[["b"],["d"]]', 4, 't', '[["b","d"]]', item_order => item_order)) one
+  JOIN LATERAL (SELECT * FROM disclosure.coat('other_member', 'items', '[["b"],["d"]]', 4, 't', '[["b","d"]]', item_order => item_order)) other USING (transaction) GROUP BY item_order ORDER BY item_order;
+SELECT count(DISTINCT terms) > 5 AS differ, count(DISTINCT terms) FILTER (WHERE seed IN (1, 21)) AS of_same_seed FROM generate_series(1, 21) seed,
+  LATERAL (SELECT jsonb_agg(terms ORDER BY transaction) AS terms FROM disclosure.coat('one_member', 'items', '[["b"],["d"]]', 4, 't', '[["b","d"]]', seed => (seed - 1) % 20)) c;
+-- What its place tells: lists of numbers, sorted as numbers, and of words that are sorted as in other lists.
+CREATE TABLE sorted_lists AS SELECT i AS id, ARRAY(SELECT DISTINCT x FROM unnest(ARRAY[i % 7, 7 + i * i % 19, 26 + i * 7 % 31, 57 + i % 11, 68 + i * i % 23, 91 + i * 3 % 29]) x ORDER BY x) AS items FROM generate_series(1, 200) i;
+CREATE TABLE word_lists AS SELECT id, ARRAY(SELECT left(md5(x::text), 6) FROM unnest(items) WITH ORDINALITY u(x, n) ORDER BY n) AS items FROM sorted_lists;
+CREATE TABLE secrets AS SELECT jsonb_agg(jsonb_build_array(x)) AS numbers, jsonb_agg(jsonb_build_array(left(md5(x::text), 6))) AS words FROM (SELECT x FROM sorted_lists, unnest(items) x GROUP BY x HAVING count(*) < 8) s;
+CREATE TABLE kept_lists AS SELECT transaction::int AS id, terms AS items FROM secrets, disclosure.coat('sorted_lists', 'items', numbers, 12, 'id', item_order => 'kept');
+CREATE TABLE shuffled_lists AS SELECT transaction::int AS id, terms AS items FROM secrets, disclosure.coat('sorted_lists', 'items', numbers, 12, 'id');
+CREATE TABLE resorted_lists AS SELECT transaction::int AS id, terms AS items FROM secrets, disclosure.coat('sorted_lists', 'items', numbers, 12, 'id', item_order => 'sorted');
+CREATE TABLE kept_words AS SELECT transaction::int AS id, terms AS items FROM secrets, disclosure.coat('word_lists', 'items', words, 12, 'id', item_order => 'kept');
+SELECT released, q.* FROM unnest('{kept_lists,shuffled_lists,resorted_lists}'::regclass[]) released, disclosure.attack_quality('sorted_lists', released, 'items', NULL, NULL, 'id', '{place}') q;
+SELECT q.* FROM disclosure.attack_quality('word_lists', 'kept_words', 'items', NULL, NULL, 'id', '{place}') q;
+SELECT q.* FROM disclosure.attack_quality('word_lists', 'kept_words', 'items', 'word_lists', 'items', 'id', '{place,mda,place}') q;
+SELECT count(*), count(distance) AS distances, count(confidence) AS confidences, count(*) FILTER (WHERE eliminated) AS eliminated, count(step) AS steps FROM disclosure.semantic_attack('kept_lists', 'items', NULL, NULL, method => 'place');
+-- Nobody loses all members.
+SELECT bool_and(left_over > 0) FROM (SELECT count(*) FILTER (WHERE NOT eliminated) AS left_over FROM disclosure.semantic_attack('kept_lists', 'items', NULL, NULL, 'id', 'place') GROUP BY transaction, generalised UNION ALL
+  SELECT count(*) FILTER (WHERE NOT eliminated) FROM disclosure.semantic_attack('kept_lists', 'items', NULL, NULL, 'id', 'place') GROUP BY generalised, item) l;
+SELECT released, count(b) AS broken, jsonb_array_length(numbers) AS of, bool_and(held_before) AS held_before, min(support) AS support FROM secrets, unnest('{kept_lists,shuffled_lists}'::regclass[]) released
+  LEFT JOIN LATERAL disclosure.broken_constraints(released, 'items', NULL, NULL, (SELECT numbers FROM secrets), 12, 'place') b ON true GROUP BY released, numbers ORDER BY released;
+-- Rows in another order.
+CREATE TABLE kept_reversed AS SELECT * FROM kept_lists ORDER BY id DESC;
+SELECT count(*) FROM (SELECT * FROM disclosure.semantic_attack('kept_lists', 'items', NULL, NULL, 'id', 'place') EXCEPT SELECT * FROM disclosure.semantic_attack('kept_reversed', 'items', NULL, NULL, 'id', 'place')) d;
+
+-- COAT's own steps suppress b at once; there is another way.
+CREATE TABLE next_rarest (id int, t jsonb);
+INSERT INTO next_rarest VALUES (1, '["b","a"]'), (2, '["a","b","c"]'), (3, '["c"]'), (4, '["c"]'), (5, '["d"]');
+SELECT count(DISTINCT c.terms), min(c.terms::text) FROM generate_series(1, 100) seed, LATERAL (SELECT jsonb_agg(terms ORDER BY transaction) AS terms
+  FROM disclosure.coat('next_rarest', 't', '[["d","b","a"],["b","d","c"]]', 2, 'id', '[["a","c","d"],["b"]]', item_order => 'sorted', seed => seed)) c;
+-- There is no way, or none was found.
+SELECT * FROM disclosure.coat('next_rarest', 't', '[["d"]]', 2, utility => '[["a","c"],["d"]]');
+CREATE TABLE hard AS SELECT i AS id, ARRAY['w' || i / 2] AS items FROM generate_series(0, 59) i UNION ALL
+  VALUES (60, '{a,b}'::text[]), (61, '{a}'), (62, '{a}'), (63, '{b}'), (64, '{b}'), (65, '{c}'), (66, '{d}');
+SELECT count(*) FROM disclosure.coat('hard', 'items', (SELECT jsonb_agg(jsonb_build_array('w' || i)) || '[["a","b"]]' FROM generate_series(0, 29) i), 3,
+  utility => (SELECT '[["a","c"],["b","d"]]' || jsonb_build_array(jsonb_agg('w' || i)) FROM generate_series(0, 29) i));
+-- Generalised items that tell next to nothing.
+CREATE TABLE rare_items AS SELECT i AS id, ARRAY['r' || i, 'common' || i % 3] AS items FROM generate_series(1, 60) i;
+SELECT cardinality(items) AS members, support, cover FROM disclosure.coat_report('rare_items', 'items', '[["r1"],["r2"]]', 25);
+SELECT cardinality(items) AS members FROM disclosure.coat_report('rare_items', 'items', '[["r1"],["r2"]]', 20, utility => (SELECT jsonb_build_array(jsonb_agg('r' || i)) FROM generate_series(1, 60) i));
+
 -- k^m-anonymity: a generalised item is one item.
+-- Figure 2.11(b), which the thesis calls 2^2-anonymous: every generalised item is in two transactions, but every pair in one.
+CREATE TABLE figure_b (t text, items jsonb);
+INSERT INTO figure_b VALUES ('t1', '[["a","b"],["c","d"]]'), ('t2', '[["a","b"],["g","h"]]'), ('t3', '[["c","d"],["e","f"]]'), ('t4', '[["e","f"],["g","h"]]');
+SELECT disclosure.km_anonymity('figure_b', 'items', 1) AS of_one, disclosure.km_anonymity('figure_b', 'items', 2) AS of_two;
 SELECT disclosure.km_anonymity('figure', 'items'), disclosure.km_anonymity('figure', 'items', 1), disclosure.km_anonymity('figure', 'items', m => 2147483647), disclosure.km_anonymity('released', 'terms');
 CREATE TABLE twice AS SELECT * FROM (VALUES ('["a","b",["x","y"]]'::jsonb), ('["a",["y","x"],"b"]'), ('["a",["x","y","y"],"c"]'), ('["c",["x","y"],"a"]')) t (terms);
 SELECT m, disclosure.km_anonymity('twice', 'terms', m) FROM generate_series(1, 4) m;
@@ -208,6 +261,13 @@ SELECT * FROM disclosure.coat('visits', 'terms', '[["knee"]]', 2, max_suppressed
 SELECT * FROM disclosure.coat('visits', 'terms', '[["knee"]]', 2, max_suppressed => 1.1);
 SELECT * FROM disclosure.coat('visits', 'terms', '[["knee"]]', 2, max_suppressed => 'NaN');
 SELECT * FROM disclosure.coat('visits', 'terms', '[["knee"]]', 2, seed => NULL);
+SELECT * FROM disclosure.coat('visits', 'terms', '[["knee"]]', 2, item_order => NULL);
+SELECT * FROM disclosure.coat('visits', 'terms', '[["knee"]]', 2, item_order => 'random');
+SELECT * FROM disclosure.attack_quality('visits', 'released', 'terms', NULL, NULL, 'visit_id', '{place,rba}');
+SELECT * FROM disclosure.semantic_attack('released', 'terms', NULL, NULL);
+SELECT * FROM disclosure.semantic_attack('released', 'terms', NULL, NULL, method => 'palce');
+SELECT disclosure_lab.eliminate('{{1,2},{2,1}}', 'place');
+SELECT * FROM disclosure_lab.attack_calibration('released', 'terms', 'visits', 'terms', method => 'place');
 SELECT * FROM disclosure.coat('released', 'terms', '[["knee"]]', 2);
 SELECT * FROM disclosure.coat_report('visits', 'terms', NULL, 2);
 SELECT * FROM disclosure.coat_report('visits', 'terms', '[]', NULL);

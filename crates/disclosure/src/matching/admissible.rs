@@ -2,6 +2,7 @@
 
 use super::perfect::perfect_matching;
 use super::{Graph, ItemClass};
+use crate::strongly_connected::strongly_connected;
 use crate::{Control, Result};
 
 /// Returns the graph without the edges that no perfect matching uses, with the same classes in the same
@@ -34,7 +35,7 @@ pub fn admissible(graph: &Graph, control: &Control) -> Result<Option<Graph>> {
 }
 
 /// Returns the strongly connected component of every class of codes, followed by those of every class of
-/// items (Tarjan 1972, without recursion).
+/// items.
 fn components(graph: &Graph, matched: &[Vec<u32>], control: &Control) -> Result<Vec<u32>> {
     let code_classes = graph.codes.len();
     let mut successors: Vec<Vec<u32>> = vec![Vec::new(); code_classes];
@@ -47,55 +48,5 @@ fn components(graph: &Graph, matched: &[Vec<u32>], control: &Control) -> Result<
         }
     }
     successors.extend(graph.items.iter().map(|items| items.candidates.clone()));
-
-    const UNSEEN: u32 = u32::MAX;
-    let vertices = successors.len();
-    let mut order = vec![UNSEEN; vertices];
-    let mut lowest = vec![0; vertices];
-    let mut component = vec![UNSEEN; vertices];
-    let (mut seen, mut components) = (0, 0);
-    let mut open = Vec::new();
-    let mut path: Vec<(usize, usize)> = Vec::new();
-    for root in 0..vertices {
-        if order[root] != UNSEEN {
-            continue;
-        }
-        path.push((root, 0));
-        while let Some((vertex, next)) = path.pop() {
-            control.check()?;
-            if next == 0 {
-                order[vertex] = seen;
-                lowest[vertex] = seen;
-                seen += 1;
-                open.push(vertex);
-            } else {
-                let done = successors[vertex][next - 1] as usize;
-                lowest[vertex] = lowest[vertex].min(lowest[done]);
-            }
-            let rest = successors[vertex].iter().enumerate().skip(next);
-            let mut descend = None;
-            for (number, &successor) in rest {
-                let successor = successor as usize;
-                if order[successor] == UNSEEN {
-                    descend = Some((number, successor));
-                    break;
-                } else if component[successor] == UNSEEN {
-                    lowest[vertex] = lowest[vertex].min(order[successor]);
-                }
-            }
-            if let Some((number, successor)) = descend {
-                path.push((vertex, number + 1));
-                path.push((successor, 0));
-            } else if lowest[vertex] == order[vertex] {
-                while let Some(member) = open.pop() {
-                    component[member] = components;
-                    if member == vertex {
-                        break;
-                    }
-                }
-                components += 1;
-            }
-        }
-    }
-    Ok(component)
+    strongly_connected(&successors, control)
 }

@@ -6,6 +6,7 @@
 //! not generalised. Two groups of the same utility constraint are merged, or a group is suppressed, until no
 //! transaction has a part of a privacy constraint that fewer than k transactions have.
 
+use super::coat_search::{max_search_steps, search};
 use super::constraints::{ProjectionFinder, as_set, check_k, check_utility, support_below, utility_of};
 use super::{Entry, Transactions};
 use crate::{Control, Error, Result};
@@ -112,32 +113,16 @@ pub struct Coat {
 }
 
 impl Coat {
-    /// Returns the protected transactions. The order of items is kept: a generalised item takes the place of
-    /// the first of its members.
-    pub fn released(&self, transactions: &Transactions, control: &Control) -> Result<Transactions> {
-        let mut released = Transactions::new();
-        for (number, entries) in transactions.iter().enumerate() {
-            if number.is_multiple_of(TRANSACTIONS_PER_CHECK) {
-                control.check()?;
-            }
-            released.begin()?;
-            for entry in entries {
-                let set = match *entry {
-                    Entry::Generalised(number) => transactions.members(number).to_vec(),
-                    Entry::Item(item) => match self
-                        .treatments
-                        .get(item as usize)
-                        .unwrap_or(&Treatment::Unchanged)
-                    {
-                        Treatment::Unchanged => vec![item],
-                        Treatment::Generalised(number) => self.generalised[*number as usize].members.clone(),
-                        Treatment::Suppressed => continue,
-                    },
-                };
-                released.push(set)?;
-            }
-        }
-        Ok(released)
+    /// Number of members above which a generalised item is very large: who reads it learns next to nothing.
+    pub const MANY_MEMBERS: usize = 20;
+
+    /// Returns the generalised items that have more than [`MANY_MEMBERS`](Self::MANY_MEMBERS) members, the
+    /// largest first.
+    pub fn very_large(&self) -> Vec<&GeneralisedItem> {
+        let is_large = |item: &&GeneralisedItem| item.members.len() > Self::MANY_MEMBERS;
+        let mut large: Vec<&GeneralisedItem> = self.generalised.iter().filter(is_large).collect();
+        large.sort_by_key(|item| Reverse((item.members.len(), item.cover)));
+        large
     }
 }
 
@@ -151,16 +136,21 @@ impl Coat {
 /// transactions is considered, because without them the part gains no support, whatever else is generalised.
 /// If there is no such item, the rarest item is suppressed.
 ///
+/// If that would suppress too many items, a search tries other steps, within limits. If it fails, the error
+/// says whether no solution exists or none was found.
+///
 /// [`broken_constraints`](super::broken_constraints) finds nothing in the [released](Coat::released)
 /// transactions.
 pub fn coat(transactions: &Transactions, constraints: &Constraints, control: &Control) -> Result<Coat> {
     constraints.check()?;
     let mut state = CoatState::new(transactions, constraints, control)?;
-    while let Some(constraint) = state.next_constraint()? {
-        while let Some(part) = state.unsatisfied_part(constraint)? {
-            state.repair(constraint, &part)?;
+    while let Some((constraint, part)) = state.next_violation()? {
+        if !state.repair(constraint, &part)? {
+            let max_steps = max_search_steps(state.steps);
+            drop(state);
+            let start = || CoatState::new(transactions, constraints, control);
+            return Ok(search(start, max_steps)?.into_coat());
         }
-        state.privacy_constraints[constraint].is_open = false;
     }
     Ok(state.into_coat())
 }
@@ -171,10 +161,9 @@ const NONE: u32 = u32::MAX;
 /// State of COAT. The items that occur are numbered in random order, and so are the constraints. Of equally
 /// good alternatives, the one with the lowest number is chosen. An item that is not generalised is a group of
 /// one. A group has the number of its lowest member.
-struct CoatState<'a> {
-    control: &'a Control,
-    k: u64,
-    max_suppressed: f64,
+pub(super) struct CoatState<'a> {
+    pub control: &'a Control,
+    pub k: u64,
     /// Number of transactions.
     transactions: usize,
     /// Number of item codes, including items that do not occur.
@@ -184,16 +173,20 @@ struct CoatState<'a> {
     /// Groups in each transaction, in no order.
     groups_in: Vec<Vec<u32>>,
     /// Group of each item, [`NONE`] if it is suppressed.
-    group_of: Vec<u32>,
+    pub group_of: Vec<u32>,
     /// Number of original transactions that contain each item.
     original_support: Vec<u32>,
     /// Utility constraint of each item.
-    utility_of: Vec<u32>,
+    pub utility_of: Vec<u32>,
     /// Privacy constraints of each item.
-    constraints_of: Vec<Vec<u32>>,
-    groups: Vec<Group>,
-    utilities: Vec<Utility>,
+    pub constraints_of: Vec<Vec<u32>>,
+    pub groups: Vec<Group>,
+    pub utilities: Vec<Utility>,
     privacy_constraints: Vec<Constraint>,
+    /// The constraint that is being satisfied.
+    current: Option<usize>,
+    /// Number of steps so far: how often an entry of a list was read, roughly.
+    pub steps: u64,
     /// Scratch space: by group, the number of transactions that it shares with another group.
     shared: Vec<u32>,
     finder: ProjectionFinder,
@@ -201,20 +194,20 @@ struct CoatState<'a> {
 
 /// Items that are generalised together, or a single item.
 #[derive(Default)]
-struct Group {
+pub(super) struct Group {
     members: Vec<u32>,
     /// Transactions that contain a member, ascending.
-    transactions: Vec<u32>,
+    pub transactions: Vec<u32>,
 }
 
 /// A utility constraint, or the set of all items that are in none.
-struct Utility {
-    may_generalise: bool,
-    /// Number of its items that occur.
-    items: usize,
+pub(super) struct Utility {
+    pub may_generalise: bool,
+    /// Number of its items that may be suppressed.
+    pub max_suppressed: usize,
     suppressed: usize,
     /// Groups of its items, without suppressed ones.
-    groups: Vec<u32>,
+    pub groups: Vec<u32>,
 }
 
 /// A privacy constraint.
@@ -277,7 +270,7 @@ impl<'a> CoatState<'a> {
         let utility_count = constraints.utility.as_ref().map_or(1, Vec::len);
         let new_utility = |number: usize| Utility {
             may_generalise: number < utility_count,
-            items: 0,
+            max_suppressed: 0,
             suppressed: 0,
             groups: Vec::new(),
         };
@@ -285,8 +278,12 @@ impl<'a> CoatState<'a> {
         let utility = |&code: &u32| utility_of_code[code as usize].unwrap_or(utility_count as u32);
         let utility_of: Vec<u32> = code_of.iter().map(utility).collect();
         for (item, &utility) in (0..).zip(&utility_of) {
-            utilities[utility as usize].items += 1;
             utilities[utility as usize].groups.push(item);
+        }
+        for utility in &mut utilities {
+            // A limit that is a whole number except for rounding counts as that number.
+            let limit = constraints.max_suppressed * utility.groups.len() as f64;
+            utility.max_suppressed = (limit * (1.0 + 4.0 * f64::EPSILON)) as usize;
         }
 
         let mut privacy: Vec<&Vec<u32>> = constraints.privacy.iter().collect();
@@ -310,7 +307,6 @@ impl<'a> CoatState<'a> {
         Ok(CoatState {
             control,
             k: constraints.k,
-            max_suppressed: constraints.max_suppressed,
             transactions: transactions.len(),
             code_count,
             group_of: (0..code_of.len() as u32).collect(),
@@ -327,11 +323,31 @@ impl<'a> CoatState<'a> {
             groups,
             utilities,
             privacy_constraints,
+            current: None,
+            steps: 0,
         })
     }
 
+    /// Returns a part of a constraint that too few transactions have, and the number of that constraint;
+    /// `None` if all constraints are satisfied. One constraint is satisfied after the other.
+    pub fn next_violation(&mut self) -> Result<Option<(usize, Vec<u32>)>> {
+        loop {
+            if self.current.is_none() {
+                self.current = self.next_constraint()?;
+            }
+            let Some(constraint) = self.current else {
+                return Ok(None);
+            };
+            if let Some(part) = self.unsatisfied_part(constraint)? {
+                return Ok(Some((constraint, part)));
+            }
+            self.privacy_constraints[constraint].is_open = false;
+            self.current = None;
+        }
+    }
+
     /// Returns the groups of a constraint's items, ascending, without suppressed ones.
-    fn groups_of(&self, constraint: usize) -> Vec<u32> {
+    pub fn groups_of(&self, constraint: usize) -> Vec<u32> {
         let of_items = self.privacy_constraints[constraint].items.iter();
         let mut groups: Vec<u32> = of_items.map(|&item| self.group_of[item as usize]).collect();
         groups.sort_unstable();
@@ -340,7 +356,7 @@ impl<'a> CoatState<'a> {
         groups
     }
 
-    fn support(&self, group: u32) -> u64 {
+    pub fn support(&self, group: u32) -> u64 {
         self.groups[group as usize].transactions.len() as u64
     }
 
@@ -377,6 +393,10 @@ impl<'a> CoatState<'a> {
         let groups = self.groups_of(constraint);
         let of_group = |&group: &u32| (group, &self.groups[group as usize].transactions[..]);
         let postings: Vec<(u32, &[u32])> = groups.iter().map(of_group).collect();
+        self.steps += postings
+            .iter()
+            .map(|(_, posting)| posting.len() as u64 + 1)
+            .sum::<u64>();
         let mut nearest: Option<(u64, Vec<u32>)> = None;
         self.finder
             .find_violated(&postings, self.k, self.control, |part| {
@@ -390,25 +410,48 @@ impl<'a> CoatState<'a> {
         Ok(nearest.map(|(_, part)| part))
     }
 
-    /// Generalises or suppresses the rarest group of a part that too few transactions have.
-    fn repair(&mut self, constraint: usize, part: &[u32]) -> Result<()> {
-        let Some(&rarest) = part.iter().min_by_key(|&&group| (self.support(group), group)) else {
-            return Ok(());
-        };
-        match self.partner(rarest, &self.groups_of(constraint))? {
-            Some(partner) => self.generalise(rarest, partner),
-            None => self.suppress(rarest)?,
+    /// Returns whether too few transactions have some part of a constraint that consists of these groups
+    /// only.
+    pub fn has_violation_within(&mut self, is_included: &[bool]) -> Result<bool> {
+        let mut is_found = false;
+        for constraint in 0..self.privacy_constraints.len() {
+            let groups = self.groups_of(constraint);
+            let included = groups.iter().filter(|&&group| is_included[group as usize]);
+            let of_group = |&group: &u32| (group, &self.groups[group as usize].transactions[..]);
+            let postings: Vec<(u32, &[u32])> = included.map(of_group).collect();
+            self.finder
+                .find_violated(&postings, self.k, self.control, |_| is_found = true)?;
         }
-        Ok(())
+        Ok(is_found)
     }
 
-    /// Returns the group that brings further transactions at the least loss of utility. Of equal ones, a
-    /// group of the constraint that is being satisfied comes first.
-    fn partner(&mut self, group: u32, constraint_groups: &[u32]) -> Result<Option<u32>> {
-        let utility = &self.utilities[self.utility_of[group as usize] as usize];
-        if !utility.may_generalise {
-            return Ok(None);
+    /// Generalises or suppresses the rarest group of a part that too few transactions have. Returns whether
+    /// either was possible.
+    fn repair(&mut self, constraint: usize, part: &[u32]) -> Result<bool> {
+        let Some(&rarest) = part.iter().min_by_key(|&&group| (self.support(group), group)) else {
+            return Ok(true);
+        };
+        let constraint_groups = self.groups_of(constraint);
+        let best = self.partners(rarest, &constraint_groups)?.min();
+        match best {
+            Some(Partner { group, .. }) => self.generalise(rarest, group),
+            None if self.may_be_suppressed(rarest) => self.suppress(rarest),
+            None => return Ok(false),
         }
+        Ok(true)
+    }
+
+    /// Returns the groups that bring further transactions if they are generalised together with a group.
+    pub fn partners<'s>(
+        &'s mut self,
+        group: u32,
+        constraint_groups: &'s [u32],
+    ) -> Result<impl Iterator<Item = Partner> + 's> {
+        let utility = &self.utilities[self.utility_of[group as usize] as usize];
+        let others = match utility.may_generalise {
+            true => &utility.groups[..],
+            false => &[],
+        };
         let Group {
             members,
             transactions,
@@ -423,29 +466,31 @@ impl<'a> CoatState<'a> {
                 shared[other as usize] += 1;
             }
         }
-        let loss_with = |&other: &u32| {
+        self.steps += (shared.len() + transactions.len() + others.len()) as u64;
+        let (shared, groups) = (&*shared, &self.groups);
+        let partner = move |&other: &u32| {
             let Group {
                 members: others,
                 transactions: of_other,
-            } = &self.groups[other as usize];
+            } = &groups[other as usize];
             let further = of_other.len() - shared[other as usize] as usize;
             let loss = Loss {
                 members: members.len() + others.len(),
                 support: (transactions.len() + further) as u64,
             };
-            (other != group && further > 0).then_some((loss, other))
+            (other != group && further > 0).then_some(Partner {
+                loss,
+                is_elsewhere: constraint_groups.binary_search(&other).is_err(),
+                group: other,
+            })
         };
-        let is_elsewhere = |other: &u32| constraint_groups.binary_search(other).is_err();
-        let compare = |(loss, group): &(Loss, u32), (other_loss, other): &(Loss, u32)| {
-            let ties = || (is_elsewhere(group), group).cmp(&(is_elsewhere(other), other));
-            loss.compare(other_loss).then_with(ties)
-        };
-        let best = utility.groups.iter().filter_map(loss_with).min_by(compare);
-        Ok(best.map(|(_, partner)| partner))
+        Ok(others.iter().filter_map(partner))
     }
 
-    fn generalise(&mut self, one: u32, other: u32) {
+    /// Generalises two groups together.
+    pub fn generalise(&mut self, one: u32, other: u32) {
         let (into, from) = (one.min(other), one.max(other));
+        self.steps += self.support(one) + self.support(other);
         let joined = std::mem::take(&mut self.groups[from as usize]);
         for &item in &joined.members {
             self.group_of[item as usize] = into;
@@ -474,22 +519,21 @@ impl<'a> CoatState<'a> {
         }
     }
 
-    fn suppress(&mut self, group: u32) -> Result<()> {
+    /// Returns whether the limit allows to suppress all members of a group.
+    pub fn may_be_suppressed(&self, group: u32) -> bool {
+        let utility = &self.utilities[self.utility_of[group as usize] as usize];
+        utility.suppressed + self.groups[group as usize].members.len() <= utility.max_suppressed
+    }
+
+    /// Suppresses all members of a group.
+    pub fn suppress(&mut self, group: u32) {
+        self.steps += self.support(group);
         let utility = &mut self.utilities[self.utility_of[group as usize] as usize];
         let Group {
             members,
             transactions,
         } = std::mem::take(&mut self.groups[group as usize]);
         utility.suppressed += members.len();
-        // A limit that is a whole number except for rounding counts as that number.
-        let max_suppressed = self.max_suppressed * utility.items as f64 * (1.0 + 4.0 * f64::EPSILON);
-        if utility.suppressed as f64 > max_suppressed {
-            return Err(Error::invalid(
-                "max_suppressed",
-                "the privacy constraints cannot be satisfied without suppressing more items",
-                "a larger share, wider utility constraints or a smaller k",
-            ));
-        }
         utility.groups.retain(|&other| other != group);
         for transaction in transactions {
             self.groups_in[transaction as usize].retain(|&other| other != group);
@@ -501,7 +545,6 @@ impl<'a> CoatState<'a> {
                 self.privacy_constraints[constraint as usize].support = None;
             }
         }
-        Ok(())
     }
 
     fn into_coat(self) -> Coat {
@@ -575,6 +618,15 @@ fn item(entry: &Entry) -> Result<u32> {
     }
 }
 
+/// A group that another one may be generalised with. The least is the best: it loses the least utility or, of
+/// equal ones, belongs to the constraint that is being satisfied.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Partner {
+    loss: Loss,
+    is_elsewhere: bool,
+    pub group: u32,
+}
+
 /// The numbers that determine the utility loss UL of a generalised item (Loukides et al. 2011). Losses are
 /// compared by these numbers, because UL itself underflows if there are thousands of items.
 #[derive(Clone, Copy)]
@@ -591,10 +643,13 @@ impl Loss {
         let without_one = |size: usize| 1.0 - (-(size as f64)).exp2();
         share * without_one(self.members) / without_one(items) * self.support as f64 / transactions as f64
     }
+}
+
+impl Ord for Loss {
     /// Compares by (2^members − 1) × support, without rounding.
-    fn compare(&self, other: &Self) -> Ordering {
+    fn cmp(&self, other: &Self) -> Ordering {
         if self.members < other.members {
-            return other.compare(self).reverse();
+            return other.cmp(self).reverse();
         }
         let more = self.members - other.members;
         if more > 32 {
@@ -605,6 +660,20 @@ impl Loss {
         // bits, so powers above 2^34 give the same result as 2^34.
         let powers = ((support << more) - of_other) << other.members.min(34);
         powers.cmp(&(support - of_other))
+    }
+}
+
+impl PartialEq for Loss {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Loss {}
+
+impl PartialOrd for Loss {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
     }
 }
 
@@ -623,7 +692,7 @@ mod tests {
         let exact = |loss: &Loss| ((1u128 << loss.members) - 1) * u128::from(loss.support);
         for one in &losses {
             for other in &losses {
-                assert_eq!(one.compare(other), exact(one).cmp(&exact(other)));
+                assert_eq!(one.cmp(other), exact(one).cmp(&exact(other)));
             }
         }
     }
@@ -637,6 +706,6 @@ mod tests {
         assert_eq!(all.value(100_000, 4), 0.75);
         let one = Loss { members: 1, ..all };
         assert_eq!(one.value(100_000, 4), 0.0);
-        assert_eq!(one.compare(&all), Ordering::Less);
+        assert_eq!(one.cmp(&all), Ordering::Less);
     }
 }

@@ -22,6 +22,9 @@ pub enum Method {
     /// Redistribution: like grouping, but only the near cluster becomes likelier to be original (section
     /// 4.5).
     Rba,
+    /// Place: all cells whose items do not fit between the other items of a sorted list. It attacks
+    /// transactions instead of a distance table, see [`place_attack()`](super::place_attack()).
+    Place,
 }
 
 impl Method {
@@ -55,7 +58,8 @@ pub enum Vulnerability {
 pub struct Strategy {
     /// Method of choosing cells.
     pub method: Method,
-    /// Threshold at which the attack ends. [`Method::Random`] and [`Method::Mda`] have none.
+    /// Threshold at which the attack ends. [`Method::Random`], [`Method::Mda`] and
+    /// [`Method::Place`] have none.
     pub threshold: Threshold,
     /// Measure of vulnerability, for [`Method::Gba`] and [`Method::Rba`].
     pub vulnerability: Vulnerability,
@@ -133,6 +137,11 @@ pub fn eliminate(table: &DistanceTable, strategy: &Strategy, control: &Control) 
         Method::Wba => wba::eliminate(table, threshold, control),
         Method::Gba => gba::eliminate(table, threshold, vulnerability, control),
         Method::Rba => rba::eliminate(table, threshold, vulnerability, control),
+        Method::Place => Err(Error::invalid(
+            "method",
+            "place needs lists of items, not a distance table",
+            "a method that works by distances, such as rba",
+        )),
     }
 }
 

@@ -9,7 +9,7 @@
 //! Distances come from a [`Scoring`]: either [`Embeddings`], or the [`Cooccurrence`] of [`Terms`] in the
 //! documents of a [`Corpus`], which may also be counted elsewhere. A [`ReleaseAttack`] is a complete attack
 //! on released transactions. Its settings may be left [open](OpenSettings); then they are [chosen](Choice)
-//! without the original.
+//! without the original. Without any distances, [`place_attack()`] looks at the order of items instead.
 //!
 //! Transactions are protected by [COAT](coat()) and checked by [`broken_constraints`] and [`km_anonymity()`].
 //! If generalised items were released without marks, [`mark_generalised`] guesses which items they are.
@@ -40,6 +40,7 @@ mod choice;
 mod cluster_attack;
 mod clusters;
 mod coat;
+mod coat_search;
 mod constraints;
 mod cooccurrence;
 mod corpus;
@@ -47,10 +48,12 @@ mod distances;
 mod elimination;
 mod embeddings;
 mod gba;
+mod item_order;
 mod km_anonymity;
 mod lexemes;
 mod mda;
 mod ngd;
+mod place_attack;
 mod quality;
 mod random_baseline;
 mod rba;
@@ -77,9 +80,11 @@ pub use corpus::{Corpus, PairSelection};
 pub use distances::DistanceTable;
 pub use elimination::{Elimination, Eliminations, Method, Strategy, Threshold, Vulnerability, eliminate};
 pub use embeddings::Embeddings;
+pub use item_order::ItemOrder;
 pub use km_anonymity::{Violation, check_m, km_anonymity, km_violations};
 pub use lexemes::for_each_lexeme;
 pub use ngd::normalised_google_distance;
+pub use place_attack::{LearntOrder, ListOrder, place_attack, text_rankings};
 pub use quality::{DensityBin, Quality, check_density_bounds, density_bins};
 pub use release_attack::{
     AttackResult, Cell, ConstraintAfterAttack, OriginalItems, ReleaseAttack, ReleaseAttackSettings,

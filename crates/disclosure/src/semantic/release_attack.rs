@@ -4,10 +4,11 @@
 use super::attack::{attack, distance_tables, judged_items, remaining_items};
 use super::calibration::{Calibration, ReliabilityBin, Twin, reliability_bins};
 use super::constraints::{BrokenConstraint, broken_constraints};
+use super::place_attack::{ListOrder, place_attack};
 use super::unknown_constraints::unknown_constraints;
 use super::{
-    AttackSettings, Choice, DensityBin, DistanceSettings, DistanceTable, Eliminations, Entry, OpenSettings,
-    Quality, Scoring, Target, Transactions, check_density_bounds, density_bins,
+    AttackSettings, Choice, DensityBin, DistanceSettings, DistanceTable, Eliminations, Entry, Method,
+    OpenSettings, Quality, Scoring, Strategy, Target, Transactions, check_density_bounds, density_bins,
 };
 use crate::{Control, Error, Result};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -55,11 +56,15 @@ pub struct ReleaseAttack {
     twins: Vec<Twin>,
     /// Number of twins from which confidence is learnt, if there are so many; 0 if it was not requested.
     calibration: usize,
+    /// Eliminations of [`Method::Place`], by target.
+    by_place: Vec<Eliminations>,
 }
 
 /// Result of a [`ReleaseAttack`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct AttackResult {
+    /// Whether the attack was by place, and so needed no distances.
+    is_by_place: bool,
     tables: Vec<DistanceTable>,
     /// Eliminations, by target.
     pub eliminations: Vec<Eliminations>,
@@ -103,11 +108,41 @@ impl ReleaseAttack {
         let mut twins = Twin::draw(transactions, &targets, max_context, count, seed, control)?;
         let for_choice = Choice::twins(&twins).len().min(for_choice);
         twins.truncate(calibration.max(for_choice));
+        let nothing = Eliminations {
+            threshold: None,
+            cells: Vec::new(),
+        };
         Ok(ReleaseAttack {
+            by_place: vec![nothing; targets.len()],
             targets,
             twins,
             calibration,
         })
+    }
+
+    /// Attacks the same transactions by place, for [`Method::Place`], because their items are in this order.
+    /// Without a call of this function, that method eliminates nothing.
+    pub fn attack_places(
+        &mut self,
+        transactions: &Transactions,
+        order: &ListOrder,
+        control: &Control,
+    ) -> Result<()> {
+        self.by_place = place_attack(transactions, order, control)?;
+        Ok(())
+    }
+
+    /// Attacks the targets, which have these tables.
+    fn eliminations(
+        &self,
+        tables: &[DistanceTable],
+        strategy: &Strategy,
+        control: &Control,
+    ) -> Result<Vec<Eliminations>> {
+        match strategy.method {
+            Method::Place => Ok(self.by_place.clone()),
+            _ => attack(tables, strategy, control),
+        }
     }
 
     /// Returns the generalised items, by number.
@@ -133,7 +168,7 @@ impl ReleaseAttack {
     }
 
     /// Attacks all generalised items, and their twins in the same way, to learn the confidence in
-    /// eliminations.
+    /// eliminations. [`Method::Place`] has no confidence.
     pub fn attack(
         &self,
         scoring: &dyn Scoring,
@@ -144,12 +179,21 @@ impl ReleaseAttack {
         distances.check()?;
         strategy.check()?;
         let tables = distance_tables(&self.targets, scoring, distances, control)?;
-        let eliminations = attack(&tables, strategy, control)?;
+        let eliminations = self.eliminations(&tables, strategy, control)?;
+        if strategy.method == Method::Place {
+            return Ok(AttackResult {
+                is_by_place: true,
+                tables,
+                eliminations,
+                calibration: None,
+            });
+        }
         let twins = &self.twins[..self.calibration.min(self.twins.len())];
         let of_twins = distance_tables(twins, scoring, distances, control)?;
         let eliminated_of_twins = attack(&of_twins, strategy, control)?;
         let calibration = Calibration::learn(twins, &of_twins, &eliminated_of_twins, control)?;
         Ok(AttackResult {
+            is_by_place: false,
             tables,
             eliminations,
             calibration,
@@ -198,7 +242,7 @@ impl ReleaseAttack {
         let mut starts = Vec::with_capacity(table.rows());
         for (row, occurrence) in self.targets[target].rows.iter().enumerate() {
             starts.push(cells.len());
-            if !is_attacked(table, row) {
+            if !result.is_by_place && !is_attacked(table, row) {
                 continue;
             }
             cells.extend((0..table.columns()).map(|member| Cell {
@@ -266,7 +310,7 @@ impl ReleaseAttack {
             distances.check()?;
             strategy.check()?;
             let tables = distance_tables(&self.targets, scoring, distances, control)?;
-            let eliminations = attack(&tables, strategy, control)?;
+            let eliminations = self.eliminations(&tables, strategy, control)?;
             let is_original = |transaction, item| original.is_original(transaction, item);
             let qualities = Quality::of_targets(&self.targets, &eliminations, is_original);
             Ok(density_bins(&qualities, bounds))
@@ -285,15 +329,23 @@ impl ReleaseAttack {
         control: &Control,
     ) -> Result<Vec<ConstraintAfterAttack>> {
         let AttackResult {
-            tables, eliminations, ..
+            is_by_place,
+            tables,
+            eliminations,
+            ..
         } = result;
         let before = remaining_items(transactions, &self.targets, None, control)?;
         let before = broken_constraints(&before, privacy, k, control)?;
         let before: FxHashSet<usize> = before.iter().map(|broken| broken.constraint).collect();
         let remaining = remaining_items(transactions, &self.targets, Some(eliminations), control)?;
         let broken = broken_constraints(&remaining, privacy, k, control)?;
-        let judged = judged_items(transactions, &self.targets, tables, eliminations, control)?;
-        let unknown = unknown_constraints(&remaining, &judged, privacy, k, control)?;
+        let unknown = match is_by_place {
+            true => Vec::new(), // a place always tells what it can
+            false => {
+                let judged = judged_items(transactions, &self.targets, tables, eliminations, control)?;
+                unknown_constraints(&remaining, &judged, privacy, k, control)?
+            }
+        };
         let numbers: FxHashSet<usize> = broken.iter().map(|broken| broken.constraint).collect();
         let unknown = unknown
             .into_iter()
@@ -402,7 +454,7 @@ fn numbers_by_key<'a>(of: &'static str, keys: &'a [String]) -> Result<FxHashMap<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::semantic::{Method, Strategy, Threshold};
+    use crate::semantic::Threshold;
 
     /// Returns the transactions of Ong 2015, Figure 1.5: items 0 to 3 are generalised; 4 to 7 are the
     /// contexts of the four patients.

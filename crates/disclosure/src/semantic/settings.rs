@@ -130,7 +130,7 @@ impl OpenSettings {
     /// Returns whether there is anything to choose.
     pub fn has_choice(&self) -> bool {
         let is_open = self.context.is_none() || self.combination.is_none() || self.unseen.is_none();
-        self.method != Method::Random && (is_open || self.thresholds().len() > 1)
+        !matches!(self.method, Method::Random | Method::Place) && (is_open || self.thresholds().len() > 1)
     }
 
     /// Returns the largest context that may be chosen.

@@ -5,4 +5,5 @@ mod choice;
 mod coat;
 mod corpus;
 mod eliminations;
+mod places;
 mod transactions;

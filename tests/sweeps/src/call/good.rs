@@ -14,7 +14,7 @@ const TERMS: [&str; 8] = [
     "heart disease",
     "nowhere",
 ];
-const METHODS: [&str; 17] = [
+const METHODS: [&str; 18] = [
     "auto",
     "exact",
     "o_estimate",
@@ -29,6 +29,7 @@ const METHODS: [&str; 17] = [
     "wba",
     "gba",
     "rba",
+    "place",
     "os",
     "add",
     "complete",
@@ -285,7 +286,7 @@ impl<'a> Caller<'a> {
                 cast("{blood pressure,icd,limbs,injury}", &array_of(kind))
             }
             "methods" => cast(
-                self.pick(&["{rba}", "{random,mda,tba}", "{wba,gba}"]),
+                self.pick(&["{rba}", "{random,mda,tba}", "{wba,gba}", "{place}"]),
                 &array_of(kind),
             ),
             _ => {
