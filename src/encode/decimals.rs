@@ -4,6 +4,8 @@
 //! take longer than the sort if most values differ.
 
 use crate::encode::order::numeric_key;
+use crate::error::Error;
+use crate::run::Meter;
 use disclosure::permutation::ColumnToSort;
 use pgrx::pg_sys::{self, Datum};
 use pgrx::varlena;
@@ -93,7 +95,8 @@ impl Decimals {
 
     /// Returns the values in another order: every row gets the value of the row that `sources` names. The result
     /// can be read, but not sorted.
-    pub fn arranged(&self, sources: &[u32]) -> Self {
+    pub fn arranged(&self, sources: &[u32]) -> Result<Self, Error> {
+        let mut meter = Meter::new("arranging values");
         let mut arranged = Decimals {
             keys: Vec::new(),
             payloads: Vec::with_capacity(self.payloads.len()),
@@ -101,12 +104,12 @@ impl Decimals {
             nulls: Vec::new(),
         };
         for &source in sources {
-            arranged
-                .payloads
-                .extend_from_slice(self.payload(source as usize).unwrap_or_default());
+            let payload = self.payload(source as usize);
+            arranged.payloads.extend_from_slice(payload.unwrap_or_default());
             arranged.ends.push(arranged.payloads.len());
+            meter.row()?;
         }
-        arranged
+        Ok(arranged)
     }
 
     /// Returns a copy of the value of a row, in the current memory context; `None` if it is NULL.

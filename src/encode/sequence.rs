@@ -159,10 +159,10 @@ impl Sequence {
     }
 
     /// Returns the values in another order: every row gets the value of the row that `sources` names.
-    pub fn arranged(mut self, sources: &[u32]) -> Self {
+    pub fn arranged(mut self, sources: &[u32]) -> Result<Self, Error> {
         match &mut self.values {
             Values::Coded(values) => values.arrange(sources),
-            Values::Decimals(decimals) => *decimals = decimals.arranged(sources),
+            Values::Decimals(decimals) => *decimals = decimals.arranged(sources)?,
             Values::Numbers(Numbers { bits, nulls, .. }) => {
                 let mut is_null = vec![false; bits.len()];
                 nulls.iter().for_each(|&row| is_null[row as usize] = true);
@@ -173,7 +173,7 @@ impl Sequence {
                 *nulls = rows.map(|(row, _)| row).collect();
             }
         }
-        self
+        Ok(self)
     }
 
     /// Returns the value of a row; `None` if it is NULL. It is a copy, because the executor expects it in

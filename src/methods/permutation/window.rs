@@ -40,7 +40,7 @@ fn reverse_mapped(call: &WindowCall) -> Result<Sequence, Error> {
     let mut columns = call.sequences(["original", "released"])?;
     let [before, after] = Sequence::paired_orders(&mut columns, seed)?;
     let [original, _] = columns;
-    Ok(original.arranged(&permutation::reverse_map(&before, &after)))
+    original.arranged(&permutation::reverse_map(&before, &after))
 }
 
 /// rank_shift(original "any", released "any", seed bigint) OVER (…)
@@ -75,7 +75,7 @@ fn rank_swapped(call: &WindowCall) -> Result<Sequence, Error> {
     let sources = run::sized("swapping", values.len(), SMALL_COLUMN, |control| {
         permutation::swap_records(&dense_ranks, &settings, control)
     })?;
-    Ok(values.arranged(&sources))
+    values.arranged(&sources)
 }
 
 /// add_noise(value float8, share float8, seed bigint) OVER (…)

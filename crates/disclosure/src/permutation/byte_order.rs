@@ -9,7 +9,7 @@ use crate::{Control, Result, parallel_sort};
 /// Most strings differ in their first eight bytes beyond what all have in common. Strings are sorted by these as
 /// numbers, and compared only if they are equal in them.
 pub fn byte_order(strings: &[&[u8]], control: &Control) -> Result<Vec<u32>> {
-    let common = common_prefix(strings);
+    let common = common_prefix(strings, control)?;
     let mut keys = Vec::with_capacity(strings.len());
     for piece in strings.chunks(RECORDS_PER_CHECK) {
         control.check()?;
@@ -41,15 +41,19 @@ pub fn byte_order(strings: &[&[u8]], control: &Control) -> Result<Vec<u32>> {
 }
 
 /// Returns the number of bytes with which all strings begin.
-fn common_prefix(strings: &[&[u8]]) -> usize {
-    let Some((first, others)) = strings.split_first() else {
-        return 0;
+fn common_prefix(strings: &[&[u8]], control: &Control) -> Result<usize> {
+    let Some(first) = strings.first() else {
+        return Ok(0);
     };
-    let in_common = |common: usize, other: &&[u8]| {
-        let pairs = first[..common].iter().zip(*other);
-        pairs.take_while(|(one, other)| one == other).count()
-    };
-    others.iter().fold(first.len(), in_common)
+    let mut common = first.len();
+    for piece in strings.chunks(RECORDS_PER_CHECK) {
+        control.check()?;
+        for other in piece {
+            let pairs = first[..common].iter().zip(*other);
+            common = pairs.take_while(|(one, other)| one == other).count();
+        }
+    }
+    Ok(common)
 }
 
 /// Returns the first eight bytes as a number that has their order. Missing bytes count as 0.

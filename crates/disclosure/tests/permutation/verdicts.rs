@@ -148,7 +148,7 @@ fn an_unmasked_table_is_unsafe() {
 
 #[test]
 fn links_that_look_random_but_are_correct_are_unsafe() {
-    // The test of the paper hardly notices them, but a seventh of the people is linked correctly.
+    // A sixth of the people is linked correctly, though the distances are much like those of draws.
     let found = verdicts(0.0, |table, random| with_noise(table, 0.5, random));
     assert!((20.0..35.0).contains(&found.correct), "{found:?}");
     assert_eq!(found.with_key, all(Some(false)));
