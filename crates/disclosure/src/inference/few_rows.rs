@@ -35,7 +35,10 @@ pub(super) struct FewRows {
     harmful: Vec<Attribute>,
     /// Slots of the attributes that are assumed to be known.
     known: Vec<usize>,
+    /// Number of sets that were tried.
     tried: u32,
+    /// Whether the limits were reached.
+    stopped: bool,
 }
 
 impl FewRows {
@@ -76,6 +79,7 @@ impl FewRows {
         };
         let all = u64::MAX >> (MAX_ROWS - self.multiplicity.len());
         self.known.clear();
+        self.stopped = false;
         self.extend(&calls, 0, size, all, likelihood);
     }
 
@@ -85,8 +89,11 @@ impl FewRows {
         T: Fn(&[usize], f64, f64, u64),
         S: Fn() -> bool,
     {
-        self.tried += 1;
-        if self.tried % SETS_PER_LOOK == 0 && (calls.should_stop)() {
+        self.tried = self.tried.wrapping_add(1);
+        if self.tried.is_multiple_of(SETS_PER_LOOK) {
+            self.stopped |= (calls.should_stop)();
+        }
+        if self.stopped {
             return;
         }
         if left == 0 {
