@@ -327,6 +327,7 @@ fn open_settings(args: &mut Args, method: Method) -> Result<OpenSettings, Error>
 fn release_settings(open: &OpenSettings, calibration: usize) -> ReleaseAttackSettings {
     ReleaseAttackSettings {
         max_context: open.max_context(),
+        default_context: open.default_context(),
         calibration,
         has_choice: open.has_choice(),
         seed: open.seed,
@@ -574,6 +575,10 @@ fn qualities(mut args: Args) -> Result<Vec<MethodQuality>, Error> {
         .collect();
     let settings = ReleaseAttackSettings {
         max_context: attacks.iter().map(OpenSettings::max_context).fold(1, usize::max),
+        default_context: attacks
+            .iter()
+            .map(OpenSettings::default_context)
+            .fold(1, usize::max),
         has_choice: attacks.iter().any(OpenSettings::has_choice),
         ..release_settings(&open, 0)
     };
