@@ -245,10 +245,11 @@ fn notice_once(text: String) {
 
 /// Sends a NOTICE about the settings that were open, if there was anything to choose.
 fn report_choice(open: &OpenSettings, settings: &AttackSettings, choice: Option<&Choice>) {
-    if !open.has_choice() {
+    let values = open_values(open, settings);
+    // Vectors have no `unseen`, so that it may be the only setting that was not given.
+    if !open.has_choice() || values.is_empty() {
         return;
     }
-    let values = open_values(open, settings);
     notice_once(match choice {
         Some(choice) => format!(
             "settings chosen by attacking {} artificial generalised items: {values}; \
