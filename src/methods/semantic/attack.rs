@@ -309,10 +309,11 @@ fn notice_once(text: String) {
 
 /// Sends a NOTICE about the settings that were open, if there was anything to choose.
 fn report_choice(open: &OpenSettings, settings: &AttackSettings, choice: Option<&Choice>) {
-    if !open.has_choice() {
+    let values = open_values(open, settings);
+    // Vectors have no `unseen`, so that it may be the only setting that was not given.
+    if !open.has_choice() || values.is_empty() {
         return;
     }
-    let values = open_values(open, settings);
     notice_once(match choice {
         Some(choice) => format!(
             "settings chosen by attacking {} artificial generalised items: {values}; \
@@ -391,6 +392,7 @@ fn open_settings(args: &mut Args, method: Method) -> Result<OpenSettings, Error>
 fn release_settings(open: &OpenSettings, calibration: usize) -> ReleaseAttackSettings {
     ReleaseAttackSettings {
         max_context: open.max_context(),
+        default_context: open.default_context(),
         calibration,
         has_choice: open.has_choice(),
         seed: open.seed,
@@ -649,6 +651,10 @@ fn qualities(mut args: Args) -> Result<Vec<MethodQuality>, Error> {
         .collect();
     let settings = ReleaseAttackSettings {
         max_context: attacks.iter().map(OpenSettings::max_context).fold(1, usize::max),
+        default_context: attacks
+            .iter()
+            .map(OpenSettings::default_context)
+            .fold(1, usize::max),
         has_choice: attacks.iter().any(OpenSettings::has_choice),
         ..release_settings(&open, 0)
     };

@@ -248,6 +248,7 @@ SELECT count(*) FROM disclosure_lab.attack_settings('protected', 'terms', 'abstr
 SELECT count(*) FROM disclosure.semantic_attack('protected', 'terms', 'abstracts', 'terms', 'id', context => 3, combine => 'mean', threshold_ratio => 0.5, scoring => '{"unseen": 0.2}', calibration => 0);
 CREATE TABLE word_vectors AS SELECT DISTINCT term, ARRAY[length(term), ascii(substr(term, 6)), 1]::float4[] AS v FROM papers, jsonb_array_elements_text(terms) term;
 SELECT count(*), count(unseen) AS unseen FROM disclosure_lab.attack_settings('protected', 'terms', 'word_vectors', 'v', 'id');
+SELECT count(*) FROM disclosure.semantic_attack('protected', 'terms', 'word_vectors', 'v', 'id', context => 3, combine => 'mean', threshold_ratio => 0.5, calibration => 0);
 SELECT * FROM disclosure_lab.attack_settings('released', 'terms', 'corpus', 'body', 'visit_id');
 -- Several contexts: one row for each size; as one context, or each item as one of its own.
 SELECT count(*) AS different FROM disclosure.attack_quality('papers', 'protected', 'terms', 'abstracts', 'terms', 'id', '{rba}', contexts => '{1,5}', threshold_ratio => 1) q

@@ -49,6 +49,12 @@ impl Choice {
         &twins[..is_enough.map_or(twins.len().min(MAX_TWINS), |last| last + 1)]
     }
 
+    /// Returns whether twins have enough cells to choose by.
+    pub(super) fn is_possible(twins: &[Twin]) -> bool {
+        let Quality { cells, cover, .. } = Self::twins(twins).iter().map(|twin| twin.quality(&[])).sum();
+        cover.min(cells - cover) >= MIN_CELLS_OF_EACH
+    }
+
     /// Attacks twins with all candidates. Returns `None` if nothing is open, or if the twins have too few
     /// cells to choose by.
     pub fn make(
@@ -59,12 +65,10 @@ impl Choice {
     ) -> Result<Option<Self>> {
         open.check()?;
         let twins = Self::twins(twins);
-        let cells: usize = twins.iter().map(|twin| twin.is_original.len()).sum();
-        let cover = twins.iter().flat_map(|twin| &twin.is_original);
-        let cover = cover.filter(|is_original| !**is_original).count() as u64;
-        if !open.has_choice() || cover.min(cells as u64 - cover) < MIN_CELLS_OF_EACH {
+        if !open.has_choice() || !Self::is_possible(twins) {
             return Ok(None);
         }
+        let cells: usize = twins.iter().map(|twin| twin.is_original.len()).sum();
         let candidates = candidates(open, scoring);
         let is_worth_threads = cells.saturating_mul(candidates.len()) >= MIN_CELLS_FOR_THREADS;
         let of_twins = parallel::map_if(twins, is_worth_threads, |twin| {

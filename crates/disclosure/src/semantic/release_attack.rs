@@ -18,6 +18,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub struct ReleaseAttackSettings {
     /// Maximum number of items in the context of a generalised item. Attacks may use fewer of them.
     pub max_context: usize,
+    /// The same if nothing can be chosen, so that no distances are needed that no attack uses.
+    pub default_context: usize,
     /// Number of [twins](Twin) from which confidence is learnt; 0 for no confidence.
     pub calibration: usize,
     /// Whether settings are to be [chosen](Choice), which needs twins as well.
@@ -30,6 +32,7 @@ impl Default for ReleaseAttackSettings {
     fn default() -> Self {
         ReleaseAttackSettings {
             max_context: OpenSettings::default().max_context(),
+            default_context: OpenSettings::default().default_context(),
             calibration: 200,
             has_choice: true,
             seed: 1,
@@ -98,16 +101,27 @@ impl ReleaseAttack {
         settings.check()?;
         let &ReleaseAttackSettings {
             max_context,
+            default_context,
             calibration,
             has_choice,
             seed,
         } = settings;
-        let targets = Target::all(transactions, max_context, control)?;
+        let mut targets = Target::all(transactions, max_context, control)?;
         let for_choice = if has_choice { Choice::twins_needed() } else { 0 };
         let count = calibration.max(for_choice);
         let mut twins = Twin::draw(transactions, &targets, max_context, count, seed, control)?;
         let for_choice = Choice::twins(&twins).len().min(for_choice);
         twins.truncate(calibration.max(for_choice));
+        if has_choice && !Choice::is_possible(&twins) {
+            let of_twins = twins.iter_mut().map(|twin| &mut twin.target);
+            for row in targets
+                .iter_mut()
+                .chain(of_twins)
+                .flat_map(|target| &mut target.rows)
+            {
+                row.context.truncate(default_context);
+            }
+        }
         let nothing = Eliminations {
             threshold: None,
             cells: Vec::new(),

@@ -138,11 +138,16 @@ impl OpenSettings {
         self.contexts().into_iter().fold(1, usize::max)
     }
 
+    /// Returns the size of contexts if it cannot be chosen.
+    pub fn default_context(&self) -> usize {
+        self.contexts()[0]
+    }
+
     /// Returns the settings with defaults for those that are open.
     pub fn with_defaults(&self, scoring: &dyn Scoring) -> AttackSettings {
         AttackSettings {
             distances: DistanceSettings {
-                context: self.contexts()[0],
+                context: self.default_context(),
                 combination: self.combinations()[0],
                 unseen: self.unseen(scoring)[0],
             },
