@@ -69,10 +69,10 @@ fn answer(client: &mut Client, call: &str, schema: &str) -> Result<Option<Result
             let rename = |row: Vec<String>| {
                 let fields = row.iter().map(|field| field.replace(schema, "sweep."));
                 fields
-                    .map(|field| match field.find("\"UPDATE ") {
-                        // The statement of remedies(), its last column. Rows of foreign tables have none.
-                        Some(statement) => format!("{})", &field[..statement]),
-                        None => field,
+                    // The statement of remedies(). Rows of views and foreign tables have none.
+                    .map(|field| match field.starts_with("UPDATE ") {
+                        true => String::new(),
+                        false => field,
                     })
                     .map(|field| {
                         field

@@ -109,8 +109,9 @@ pub fn decoys(
     wanted: &DecoySettings,
     control: &Control,
 ) -> Result<Vec<Decoy>> {
+    let limits = Limits::new(settings, control);
     let scores = scores(table, settings, control)?;
-    with_width!(table.width, find_decoys(table, settings, scores, wanted, control))
+    with_width!(table.width, find_decoys(table, settings, scores, wanted, &limits))
 }
 
 fn find_decoys<const P: usize>(
@@ -118,7 +119,7 @@ fn find_decoys<const P: usize>(
     settings: &Settings,
     scores: Scores,
     wanted: &DecoySettings,
-    control: &Control,
+    limits: &Limits,
 ) -> Result<Vec<Decoy>> {
     let mut current = TableWithDecoys::<P> {
         fields: Fields::of(&table.slots),
@@ -132,13 +133,12 @@ fn find_decoys<const P: usize>(
         .iter()
         .filter(|slot| slot.is_dangerous() && wanted.columns_to_fill.contains(&slot.column));
     let to_fill: [u64; P] = to_fill.fold([0; P], |slots, slot| slots.or(&Words::single(slot.bit)));
-    let limits = Limits::new(settings, control);
     let mut before = current.summary();
     let mut decoys = Vec::new();
     while decoys.len() < wanted.max_rows && before.average > 0.0 && !limits.reached() {
         let mut one_budget = *settings;
         one_budget.budget = limits.remaining();
-        let Some(best) = current.best(&one_budget, (wanted.method, &to_fill), before, control)? else {
+        let Some(best) = current.best(&one_budget, (wanted.method, &to_fill), before, limits.control)? else {
             break;
         };
         let unpacked = |row: &[u64; P]| {
