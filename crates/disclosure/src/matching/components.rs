@@ -68,7 +68,9 @@ impl Components {
     }
 }
 
-fn first_of(towards: &mut [u32], mut class: u32) -> u32 {
+/// Returns the first of the classes that are joined to a class (union-find). Every class points towards it; the
+/// way is shortened.
+pub(crate) fn first_of(towards: &mut [u32], mut class: u32) -> u32 {
     while towards[class as usize] != class {
         towards[class as usize] = towards[towards[class as usize] as usize];
         class = towards[class as usize];

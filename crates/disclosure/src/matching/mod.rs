@@ -30,7 +30,7 @@ mod plan;
 mod weight;
 
 pub use admissible::admissible;
-pub(crate) use components::Components;
+pub(crate) use components::{Components, first_of};
 pub use counting::{Counting, Shares};
 pub use graph::{Graph, ItemClass};
 pub(crate) use perfect::{maximum_matching, perfect_matching};

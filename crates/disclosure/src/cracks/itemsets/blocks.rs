@@ -1,6 +1,7 @@
 //! Blocks: items that are mapped to their own codes, independently of all other items.
 
 use super::{ItemsetCracks, Mappings};
+use crate::matching::first_of;
 use crate::{Control, Result};
 
 /// Items of some connected components that have all codes of these components. An itemset is cracked if and
@@ -61,22 +62,15 @@ impl ItemsetCracks<'_> {
     /// Returns the first component of the block of every component.
     fn block_of_components(&self, mappings: &Mappings, control: &Control) -> Result<Vec<u32>> {
         let mut block_of: Vec<u32> = (0..mappings.components.len() as u32).collect();
-        fn first(block_of: &mut [u32], mut component: u32) -> u32 {
-            while block_of[component as usize] != component {
-                block_of[component as usize] = block_of[block_of[component as usize] as usize];
-                component = block_of[component as usize];
-            }
-            component
-        }
         for item in 0..self.space.items() as u32 {
             control.check()?;
             let of_item = mappings.items[self.class_of(item) as usize].component;
             let of_code = mappings.codes[self.own_code_class(item) as usize].component;
-            let (one, other) = (first(&mut block_of, of_item), first(&mut block_of, of_code));
+            let (one, other) = (first_of(&mut block_of, of_item), first_of(&mut block_of, of_code));
             block_of[one.max(other) as usize] = one.min(other);
         }
         for component in 0..block_of.len() as u32 {
-            block_of[component as usize] = first(&mut block_of, component);
+            block_of[component as usize] = first_of(&mut block_of, component);
         }
         Ok(block_of)
     }

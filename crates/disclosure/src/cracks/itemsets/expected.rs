@@ -9,7 +9,7 @@
 
 use super::blocks::Block;
 use super::risk::{Cost, check_method, exact_choice};
-use super::{ItemsetCracks, checked_itemset};
+use super::{ItemsetCracks, STEPS_OF_SHARES, checked_itemset};
 use crate::cracks::o_estimate::kahan_sum;
 use crate::cracks::recipe::{MAX_REPRESENTATIVES, Representatives};
 use crate::cracks::simulate::{CycleCounting, Estimate, simulate_cycles, simulate_itemsets};
@@ -292,10 +292,6 @@ struct PlannedBlock<'a> {
 /// Number of steps that planning takes for each class and edge of a graph that is counted.
 const PLAN_STEPS: f64 = 100.0;
 
-/// Number of steps that finding the shares of all edges takes, relative to counting; the pairs with the same
-/// first edge need it once.
-const SHARE_STEPS: f64 = 3.0;
-
 impl<'a> PlannedBlock<'a> {
     fn new(
         space: &'a CrackSpace,
@@ -322,7 +318,8 @@ impl<'a> PlannedBlock<'a> {
         let all = by_size.iter().fold(0.0, |sum, count| sum + count);
         let large = by_size.iter().skip(3).fold(0.0, |sum, count| sum + count);
         let planning = PLAN_STEPS * block.extent;
-        let steps = (kinds.len() + 1) as f64 * (SHARE_STEPS * block.steps + planning)
+        // All pairs with the same first edge need the shares once.
+        let steps = (kinds.len() + 1) as f64 * (STEPS_OF_SHARES * block.steps + planning)
             + large * (block.steps + planning);
         planned.cost = Cost {
             steps: match all <= MAX_REPRESENTATIVES as f64 {

@@ -10,7 +10,7 @@ use super::table::{ExchangesAndRotations, LogFactorials, Table};
 use super::walk::Network;
 use super::{Estimate, Simulation, group_starts};
 use crate::cracks::CrackSpace;
-use crate::mcmc::{Move, Observe, State};
+use crate::mcmc::{CHAINS, Move, Observe, State};
 use crate::{Control, Error, Result};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -46,8 +46,9 @@ pub(in crate::cracks) fn simulate_cycles(
     };
     let starts = group_starts(&network, matching);
     let factorials = LogFactorials::up_to(space.items());
-    // Every chain has a polynomial and some numbers for each item.
-    control.require::<f64>(32 * (counting.of_others.len() + 4 * space.items()))?;
+    // Every chain has four numbers for each item, and a polynomial and the number of cycles for each size.
+    let per_chain = 4 * space.items() + 3 * counting.of_others.len();
+    control.require::<u32>(CHAINS as usize * per_chain)?;
     let observed = ObserveCycles {
         codes_by_class: codes_by_class(&network),
         network: &network,
