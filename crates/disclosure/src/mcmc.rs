@@ -274,16 +274,16 @@ impl<S: State> Sampler<'_, S> {
     }
 }
 
-/// Returns the half-width of every figure's 95 % confidence interval, from the spread between chains.
+/// Returns the half-width of every figure's 95 % confidence interval, from the spread between chains. Before
+/// the second round, it is not known, and 0 is returned.
 fn figure_half_widths<S>(chains: &[Chain<S>], figures: &[f64]) -> Vec<f64> {
     let count = chains.len() as f64;
     let mut squares = vec![0.0; figures.len()];
     for chain in chains {
         let samples = chain.batches().map(|batch| batch.samples).sum::<u64>() as f64;
-        for (number, (square, mean)) in squares.iter_mut().zip(figures).enumerate() {
-            let of_round = |round: &Round| round.tally.get(number).copied().unwrap_or(0.0);
-            let sum = of_round(&chain.before) + of_round(&chain.now);
-            *square += (sum / samples - mean).powi(2);
+        let tallies = chain.before.tally.iter().zip(&chain.now.tally);
+        for ((square, mean), (before, now)) in squares.iter_mut().zip(figures).zip(tallies) {
+            *square += ((before + now) / samples - mean).powi(2);
         }
     }
     let quantile = student_quantile(chains.len());

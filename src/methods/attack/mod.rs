@@ -609,8 +609,8 @@ fn within_reach<R: Send>(
         job(control).map(Ok)
     })?;
     found.map_err(|too_expensive| {
-        let hint = "Raise disclosure.budget or disclosure.max_memory, or use crack_estimate(), which \
-                    approximates the result.";
+        let hint = "Raise disclosure.budget or disclosure.max_memory. crack_estimate() approximates expected \
+                    cracks, and attack_summary() returns bounds of the permanent.";
         Error::from(too_expensive).about("matrix", hint)
     })
 }

@@ -176,10 +176,10 @@ impl ClassCracks {
             let is_last = rows.candidates.last() == Some(&class);
             let mut next = BTreeMap::new();
             for ((state, marked), polynomial) in partial {
-                control.check()?;
                 let most = state[number].min(size - (before - left(&state)));
                 let least = if is_last { state[number] } else { 0 };
                 for taken in least..=most {
+                    control.check()?;
                     let mut state = state.clone();
                     state[number] -= taken;
                     let marked = marked + if rows.own == Some(class) { taken } else { 0 };
@@ -206,6 +206,7 @@ impl ClassCracks {
             }
             let into = after.entry(state).or_default();
             for (cracks, &probability) in cached.iter().flatten().enumerate() {
+                control.check()?;
                 if probability > 0.0 {
                     add(into, &polynomial, Wide::from_f64(probability), cracks);
                 }

@@ -153,11 +153,12 @@ const LEAST: f64 = 1e-300;
 
 impl Polynomial {
     /// Multiplies by the polynomial of another part, which is independent of this one.
-    fn multiply(&mut self, other: &Polynomial) {
+    fn multiply(&mut self, other: &Polynomial, control: &Control) -> Result<()> {
         self.start += other.start;
         let length = self.coefficients.len() + other.coefficients.len() - 1;
         let mut product = vec![0.0; length];
         for (at, factor) in other.coefficients.iter().enumerate() {
+            control.check()?;
             for (sum, coefficient) in product[at..].iter_mut().zip(&self.coefficients) {
                 *sum += coefficient * factor;
             }
@@ -169,6 +170,7 @@ impl Polynomial {
         product.drain(..first);
         self.start += first;
         self.coefficients = product;
+        Ok(())
     }
 }
 
@@ -197,8 +199,7 @@ fn product(planned: &[PlannedPolynomial], seconds: f64, control: &Control) -> Re
             planned.polynomial(control)
         })?;
         for of_block in &of_blocks {
-            control.check()?;
-            product.multiply(of_block);
+            product.multiply(of_block, control)?;
         }
     }
     Ok(product)
@@ -408,7 +409,8 @@ impl<N: Number> PolynomialLayer<N> {
             let mut states = Vec::new();
             // The polynomial of the next state is being summed up at the end.
             let sums = RefCell::new(vec![N::default(); length]);
-            Merge::new(step, &before.states, low, high).run(
+            let merge = Merge::new(step, &before.states, low, high).with_sums(length);
+            merge.run(
                 control,
                 |edge, position| {
                     let from = &before.sums[position * self.length..][..self.length];

@@ -592,7 +592,12 @@ pub(super) struct Merge<'a> {
     next: Vec<u64>,
     /// Position of the state that leads to that target, for every edge.
     position: Vec<usize>,
+    /// Number of states between two checks for cancellation.
+    states_per_check: usize,
 }
+
+/// Number of states between two checks for cancellation, if every state has one sum.
+const STATES_PER_CHECK: usize = 1 << 12;
 
 /// Marks the end of a sequence. It is never a state, because one bit is never used.
 const END: u64 = u64::MAX;
@@ -606,6 +611,7 @@ impl<'a> Merge<'a> {
             high,
             next: vec![END; edges],
             position: vec![0; edges],
+            states_per_check: STATES_PER_CHECK,
         };
         for (number, edge) in step.edges.iter().enumerate() {
             let least = low.saturating_sub(edge.shift);
@@ -613,6 +619,14 @@ impl<'a> Merge<'a> {
             merge.seek(number);
         }
         merge
+    }
+
+    /// Checks for cancellation more often, because every state has this many sums.
+    pub fn with_sums(self, sums: usize) -> Self {
+        Merge {
+            states_per_check: (STATES_PER_CHECK / sums.max(1)).max(1),
+            ..self
+        }
     }
 
     /// Finds the edge's next target.
@@ -644,10 +658,9 @@ impl<'a> Merge<'a> {
         mut edge: impl FnMut(usize, usize),
         mut state: impl FnMut(u64),
     ) -> Result<()> {
-        const STATES_PER_CHECK: usize = 1 << 12;
         loop {
             control.check()?;
-            for _ in 0..STATES_PER_CHECK {
+            for _ in 0..self.states_per_check {
                 let least = self.next.iter().copied().fold(END, u64::min);
                 if least == END {
                     return Ok(());

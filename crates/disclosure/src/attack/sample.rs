@@ -129,6 +129,8 @@ pub(super) fn distribution(
     settings: &Settings,
     control: &Control,
 ) -> Result<SampledDistribution> {
+    // Two figures for every number of cracks, in two rounds of every chain.
+    control.require::<[f64; 4]>((most + 1).saturating_mul(STARTS))?;
     let ready = Ready::new(matrix, truth, control)?;
     let cracks = Cracks::new(&ready.matrix, &ready.truth);
     let outcome = run(
