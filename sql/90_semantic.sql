@@ -280,7 +280,7 @@ CREATE FUNCTION disclosure.attack_quality(
     corpus          regclass,
     corpus_column   name,
     key             name,
-    methods         text[] DEFAULT ARRAY['random', 'mda', 'tba', 'wba', 'gba', 'rba'],
+    methods         text[] DEFAULT ARRAY['random', 'mda', 'tba', 'wba', 'gba', 'rba', 'place'],
     contexts        int[] DEFAULT NULL,
     context         int DEFAULT NULL,
     combine         text DEFAULT NULL,

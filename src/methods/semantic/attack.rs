@@ -271,7 +271,7 @@ impl Release {
         let attacked = run::long("eliminating items", |control| {
             study.attack(scoring, &settings, control)
         })?;
-        if open.method != Method::Place && self.report_unattacked(settings.distances.context)? {
+        if open.method.needs_distances() && self.report_unattacked(settings.distances.context)? {
             report_choice(open, &settings, choice.as_ref());
         }
         if study.lacks_confidence(&attacked) {
@@ -597,8 +597,8 @@ table_row! {
         density_from: f64,
         density_to: f64,
         generalised_items: i64,
-        context: i32,
-        combine: String,
+        context: Option<i32>,
+        combine: Option<&'static str>,
         threshold_ratio: Option<f64>,
         unseen: Option<f64>,
     }
@@ -639,16 +639,18 @@ fn qualities(mut args: Args) -> Result<Vec<MethodQuality>, Error> {
     let source = corpus.source_of_attack(&mut args, &methods)?;
     args.end()?;
     open.unseen = source.as_ref().and_then(Source::unseen);
-    let attacks = methods
-        .iter()
-        .flat_map(|&method| contexts.iter().map(move |&context| (method, context)));
-    let attacks: Vec<OpenSettings> = attacks
-        .map(|(method, context)| OpenSettings {
+    let attacks = methods.iter().flat_map(|&method| {
+        let contexts = match method.needs_distances() {
+            true => &contexts[..],
+            false => &[None],
+        };
+        contexts.iter().map(move |&context| OpenSettings {
             method,
             context,
             ..open
         })
-        .collect();
+    });
+    let attacks: Vec<OpenSettings> = attacks.collect();
     let settings = ReleaseAttackSettings {
         max_context: attacks.iter().map(OpenSettings::max_context).fold(1, usize::max),
         default_context: attacks
@@ -706,7 +708,7 @@ impl Release {
         }
         let by_distances = all
             .iter()
-            .filter(|settings| settings.strategy.method != Method::Place);
+            .filter(|settings| settings.strategy.method.needs_distances());
         let context = by_distances.map(|settings| settings.distances.context).max();
         let is_any_attacked = context.map_or(Ok(false), |context| self.report_unattacked(context))?;
         if let Some((open, settings)) = without.filter(|_| is_any_attacked) {
@@ -721,6 +723,7 @@ fn quality_row(settings: &AttackSettings, bin: &DensityBin) -> MethodQuality {
     let method = RELEASE_METHODS
         .iter()
         .find(|(_, method)| *method == strategy.method);
+    let needs_distances = strategy.method.needs_distances();
     let quality = &bin.quality;
     MethodQuality {
         method: method.map_or("", |(name, _)| name).to_owned(),
@@ -734,10 +737,10 @@ fn quality_row(settings: &AttackSettings, bin: &DensityBin) -> MethodQuality {
         density_from: bin.from,
         density_to: bin.to,
         generalised_items: bin.generalised_items as i64,
-        context: context_number(settings),
-        combine: combination_name(settings).to_owned(),
+        context: needs_distances.then(|| context_number(settings)),
+        combine: needs_distances.then(|| combination_name(settings)),
         threshold_ratio: ratio_of(strategy),
-        unseen: distances.unseen,
+        unseen: distances.unseen.filter(|_| needs_distances),
     }
 }
 

@@ -110,7 +110,7 @@ impl CorpusArguments {
 /// Returns whether an attack by these methods needs distances, and so a corpus. Only the attack by place does
 /// not.
 fn need_distances(methods: &[Method]) -> bool {
-    methods.is_empty() || methods.iter().any(|&method| method != Method::Place)
+    methods.is_empty() || methods.iter().any(|method| method.needs_distances())
 }
 
 table_row! {

@@ -30,7 +30,12 @@ pub enum Method {
 impl Method {
     /// Returns whether an attack by this method ends at a threshold.
     pub fn has_threshold(self) -> bool {
-        !matches!(self, Method::Random | Method::Mda)
+        !matches!(self, Method::Random | Method::Mda | Method::Place)
+    }
+
+    /// Returns whether the method looks at distances.
+    pub fn needs_distances(self) -> bool {
+        self != Method::Place
     }
 }
 

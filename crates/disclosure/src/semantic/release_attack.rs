@@ -194,7 +194,7 @@ impl ReleaseAttack {
         strategy.check()?;
         let tables = distance_tables(&self.targets, scoring, distances, control)?;
         let eliminations = self.eliminations(&tables, strategy, control)?;
-        if strategy.method == Method::Place {
+        if !strategy.method.needs_distances() {
             return Ok(AttackResult {
                 is_by_place: true,
                 tables,
