@@ -60,20 +60,31 @@ pub fn owner_of(relation: Oid) -> Option<Oid> {
 
 /// Returns whether a column of a relation is NOT NULL.
 pub fn is_not_null(relation: Oid, column: &str) -> bool {
-    let Ok(column) = CString::new(column) else {
-        return false;
-    };
+    of_column(relation, column, |attribute| attribute.attnotnull) == Some(true)
+}
+
+/// Returns whether a column of a relation is computed from others, so that it cannot be set.
+pub fn is_generated(relation: Oid, column: &str) -> bool {
+    of_column(relation, column, |attribute| attribute.attgenerated != 0) == Some(true)
+}
+
+/// Returns what `read` finds in the row of pg_attribute of a column; `None` if there is no such column.
+fn of_column<T>(
+    relation: Oid,
+    column: &str,
+    read: impl FnOnce(&pg_sys::FormData_pg_attribute) -> T,
+) -> Option<T> {
+    let column = CString::new(column).ok()?;
     // SAFETY: the name is NUL-terminated. A tuple of this cache is a row of pg_attribute, and it is released after
-    // its field was copied.
+    // it was read.
     unsafe {
         let tuple = pg_sys::SearchSysCacheAttName(relation, column.as_ptr());
         if tuple.is_null() {
-            return false;
+            return None;
         }
-        let attribute = pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_attribute>();
-        let is_not_null = (*attribute).attnotnull;
+        let found = read(&*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_attribute>());
         pg_sys::ReleaseSysCache(tuple);
-        is_not_null
+        Some(found)
     }
 }
 

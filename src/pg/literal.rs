@@ -35,9 +35,7 @@ impl Literals {
             output,
             input,
             parameter,
-            _pinned: Some(settings_of(column.oid))
-                .filter(|settings| !settings.is_empty())
-                .map(Pinned::new),
+            _pinned: pinned(column.oid),
         }
     }
 
@@ -89,6 +87,13 @@ const ALL: [Setting; 10] = [
     (c"search_path", c"pg_catalog, pg_temp"),
     (c"xmloption", c"content"),
 ];
+
+/// Pins the settings that the text of a type depends on, if any, until the guard is dropped.
+pub fn pinned(oid: pg_sys::Oid) -> Option<Pinned> {
+    Some(settings_of(oid))
+        .filter(|settings| !settings.is_empty())
+        .map(Pinned::new)
+}
 
 /// Returns the settings that the text of a type depends on. Most items are of types that depend on none.
 fn settings_of(oid: pg_sys::Oid) -> &'static [Setting] {

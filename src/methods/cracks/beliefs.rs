@@ -175,15 +175,15 @@ unsafe fn itemsets_of_array(counts: &mut ItemCounts, itemsets: Datum) -> Result<
         "SELECT ARRAY(SELECT a[i][j] FROM pg_catalog.generate_subscripts(a, 2) j) \
          FROM (SELECT {literal}::pg_catalog.text[] AS a) AS itemsets, pg_catalog.generate_subscripts(a, 1) i"
     );
-    let found = itemsets_of_query(counts, &query, pg_sys::TEXTARRAYOID, pg_sys::TEXTARRAYOID)?;
-    if found.iter().any(Vec::is_empty) {
-        return Err(Error::argument(
-            "itemsets",
-            "contains an itemset without items",
-            "Give an array of arrays of items, such as ARRAY[['beer', 'diapers'], ['milk', NULL]].",
-        ));
-    }
-    Ok(found)
+    let array = pg_sys::TEXTARRAYOID;
+    itemsets_of_query(
+        counts,
+        &query,
+        array,
+        array,
+        "itemsets",
+        "Give an array of arrays of items, such as ARRAY[['beer', 'diapers'], ['milk', NULL]].",
+    )
 }
 
 /// Returns the itemsets in the column "itemset" of a table, which has an array type.
@@ -192,22 +192,39 @@ fn itemsets_of_table(counts: &mut ItemCounts, table: pg_sys::Oid) -> Result<Vec<
     let relation = Relation::whole(argument, Some(table))?;
     let column = relation.column(argument, "itemset")?;
     let query = format!("SELECT itemset FROM {}", relation.name());
-    itemsets_of_query(counts, &query, column.oid, column.base_type())
+    itemsets_of_query(
+        counts,
+        &query,
+        column.oid,
+        column.base_type(),
+        argument,
+        "Give a table whose column itemset has at least one item in every row that is not NULL.",
+    )
 }
 
 /// Returns the itemsets that a query returns in its only column, of type `column`, which is the array type
-/// `array` or a domain over it.
+/// `array` or a domain over it. They come from `argument`; `hint` says what it should contain if one is empty.
 fn itemsets_of_query(
     counts: &mut ItemCounts,
     query: &str,
     column: pg_sys::Oid,
     array: pg_sys::Oid,
+    argument: &'static str,
+    hint: &'static str,
 ) -> Result<Vec<Vec<u32>>, Error> {
     let mut itemsets = Vec::new();
     for_each_row(query, &[column], |mut row| {
         if let Some((value, false)) = row.next() {
             // SAFETY: `for_each_row` checks that the value is of type `column`, a domain over `array` or that type.
-            itemsets.push(unsafe { itemset(&mut counts.items, "itemset", value, array)? });
+            let found = unsafe { itemset(&mut counts.items, argument, value, array)? };
+            if found.is_empty() {
+                return Err(Error::argument(
+                    argument,
+                    "contains an itemset without items",
+                    hint,
+                ));
+            }
+            itemsets.push(found);
         }
         Ok(())
     })?;

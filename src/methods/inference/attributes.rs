@@ -12,6 +12,7 @@ use crate::error::Error;
 use crate::methods::inference::bins::Bins;
 use crate::methods::inference::column_settings::{ColumnSettings, NullMeaning, Parts, ValueWeights};
 use crate::pg::array::ElementType;
+use crate::pg::literal::pinned;
 use crate::pg::types::type_name;
 use crate::pg::{memory_context, regex};
 use disclosure::inference::{Attribute, AttributesOfValue, Binning, Blank, Column, Nulls};
@@ -141,6 +142,15 @@ impl Attributes {
     /// Returns the value, part of values, array element or bin of an attribute; `true` for a boolean column.
     pub fn value(&self, attribute: Attribute) -> String {
         self.named[attribute.column as usize].value(attribute.index)
+    }
+
+    /// Returns the array element of an attribute as text that means the same in every session.
+    pub fn literal(&self, attribute: Attribute) -> String {
+        let _pinned = match &self.named[attribute.column as usize].naming {
+            Naming::Element(elements, _) => pinned(elements.column().base_type()),
+            _ => None,
+        };
+        self.value(attribute)
     }
 
     /// Returns the value, array element or bin of an attribute as JSON. For boolean, integer and text columns

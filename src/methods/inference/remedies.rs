@@ -10,7 +10,7 @@ use crate::methods::inference::column_settings::Purpose;
 use crate::methods::inference::options::Options;
 use crate::methods::inference::statement::Finder;
 use crate::methods::inference::table::{AttributeTable, Preparation, RowsToChange};
-use crate::pg::catalog::is_not_null;
+use crate::pg::catalog::{is_generated, is_not_null};
 use crate::pg::json::Json;
 use crate::pg::table::{Table, table_row};
 use disclosure::inference::{
@@ -189,12 +189,26 @@ fn notice_about_statement(
 ) {
     let attributes = &rows.table.attributes;
     let cells = found.changes.iter().flat_map(|change| &change.cells);
-    let columns: BTreeSet<&str> = cells
+    let columns: BTreeSet<u32> = cells
         .filter_map(|cell| cell.attributes.first())
-        .filter(|attribute| attributes.element_type(attribute.column).is_none())
-        .map(|attribute| attributes.column_name(attribute.column))
-        .filter(|column| is_not_null(relation, column))
+        .map(|attribute| attribute.column)
         .collect();
+    let names = |of: &dyn Fn(u32, &str) -> bool| {
+        let columns = columns
+            .iter()
+            .map(|&column| (column, attributes.column_name(column)));
+        let mut names: Vec<&str> = columns
+            .filter(|(column, name)| of(*column, name))
+            .map(|(_, name)| name)
+            .collect();
+        names.sort_unstable();
+        let names: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
+        names.join(", ")
+    };
+    let generated = names(&|_, name| is_generated(relation, name));
+    // An array that loses an element does not become NULL.
+    let not_null =
+        names(&|column, name| attributes.element_type(column).is_none() && is_not_null(relation, name));
     let notice = |message: String, hint: &str| {
         ErrorReport::new(PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION, message, "")
             .set_hint(hint.to_string())
@@ -211,13 +225,14 @@ fn notice_about_statement(
             "there is no statement, because it would be too long".into(),
             "Blank the cells by the other rows of the result.",
         );
-    } else if !columns.is_empty() {
-        let columns: Vec<String> = columns.iter().map(|column| format!("\"{column}\"")).collect();
+    } else if !generated.is_empty() {
         notice(
-            format!(
-                "the statement sets columns to NULL that are NOT NULL: {}",
-                columns.join(", ")
-            ),
+            format!("the statement sets columns that are generated from others: {generated}"),
+            "Copy the table with CREATE TABLE … AS, label the copy, and call remedies() for the copy.",
+        );
+    } else if !not_null.is_empty() {
+        notice(
+            format!("the statement sets columns to NULL that are NOT NULL: {not_null}"),
             "Execute it for a copy, or drop the constraints first.",
         );
     }

@@ -2,7 +2,7 @@
 //!
 //! Rows are found by a primary key or another unique key without NULLs. Without one, they are found by the values of
 //! the columns that take part, as text, and as many of the equal rows are changed as are needed: which ones makes
-//! no difference to the scores.
+//! no difference to the scores. Literals of single keys and of array elements mean the same in every session.
 
 use crate::encode::dictionary::Dictionary;
 use crate::encode::order::ranks_of_codes;
@@ -11,6 +11,7 @@ use crate::input::relation::Relation;
 use crate::methods::inference::attributes::Attributes;
 use crate::methods::inference::table::RowsToChange;
 use crate::pg::catalog::with_heirs;
+use crate::pg::literal::pinned;
 use crate::pg::memory_context;
 use crate::pg::query::{Answer, Parameters};
 use crate::pg::types::{ColumnType, equality_operator, type_name};
@@ -218,6 +219,7 @@ fn keys_by_cells(
             .or_default()
             .extend(ranks.drain(rest..));
     }
+    let _pinned = pinned(rows.keys.column().base_type());
     let mut by_cells = BTreeMap::new();
     for (cells, mut ranks) in ranks_by_cells {
         ranks.sort_unstable();
@@ -251,7 +253,7 @@ fn assignments(attributes: &Attributes, cells: &[Attribute], prefix: &str) -> St
         let value = match attributes.element_type(column) {
             None => "NULL".into(),
             Some(element_type) => cells.iter().fold(format!("{prefix}{name}"), |array, &cell| {
-                let element = quote_literal(attributes.value(cell));
+                let element = quote_literal(attributes.literal(cell));
                 format!("pg_catalog.array_remove({array}, {element}::{element_type})")
             }),
         };

@@ -310,6 +310,11 @@ SELECT * FROM disclosure.network_attack('network', NULL, 'to');
 SELECT * FROM disclosure.network_attack('network', 'from', 'nowhere');
 SELECT * FROM disclosure.network_attack('network', 'from', 'p');
 SELECT * FROM disclosure.network_attack('network', 'from', 'to', 'to');
+-- Nothing reaches code 4, and nothing of entry 3 arrives: both are still in the attack.
+CREATE VIEW lossy AS SELECT 1 AS a, 2 AS b, 0.5 AS p UNION ALL SELECT 1, 4, 0 UNION ALL SELECT 3, 2, 0;
+SELECT * FROM disclosure.network_attack('lossy', 'a', 'b', 'p');
+CREATE TABLE of_lossy AS SELECT * FROM disclosure.network_attack('lossy', 'a', 'b', 'p');
+SELECT * FROM disclosure.attack_summary('of_lossy', 'entry', 'code', 'weight');
 CREATE VIEW around AS SELECT 1 AS a, 2 AS b, 1 AS p UNION ALL SELECT 2, 3, 1 UNION ALL SELECT 3, 1, 1;
 SELECT * FROM disclosure.network_attack('around', 'a', 'b');
 CREATE VIEW too_likely AS SELECT 1 AS a, 2 AS b, 0.7 AS p UNION ALL SELECT 1, 3, 0.7;

@@ -132,6 +132,28 @@ SELECT step, at_or_above, maximum, average, cells_changed, information_lost, end
 SELECT * FROM disclosure.decoys('patients', max_rows => -1);
 SELECT * FROM disclosure.decoys('patients', max_rows => NULL);
 SELECT * FROM disclosure.decoys('patients', method => 'compleet');
+-- Literals of keys and of array elements do not depend on settings: the statement finds its rows in any session.
+CREATE TABLE exact_keys (id float8 PRIMARY KEY, born date[], ill text);
+INSERT INTO exact_keys VALUES (0.1::float8 + 0.2, '{2020-02-03}', 'hiv'), (0.3, '{2020-03-02}', 'flu');
+CREATE TABLE dated_keys (id timestamptz PRIMARY KEY, zip text, ill text);
+INSERT INTO dated_keys VALUES ('2020-02-03 04:05:06+00', '1', 'hiv'), ('2020-03-02 04:05:06+00', '2', 'hiv'), ('2020-03-03 04:05:06+00', '2', 'flu');
+SET extra_float_digits = -15;
+SET DateStyle = 'SQL, DMY';
+SELECT statement FROM disclosure.remedies('exact_keys', labels => '{"id": "identifier", "born": "ignore", "ill": "sensitive"}', threshold => 0.01, min_confidence => 0.4) WHERE step IS NULL \gset
+SELECT statement FROM disclosure.remedies('exact_keys', labels => '{"id": "identifier", "born": "sensitive", "ill": "ignore"}', threshold => 0.01, min_confidence => 0.4) WHERE step IS NULL;
+SELECT statement AS dated FROM disclosure.remedies('dated_keys', labels => '{"id": "identifier", "zip": "quasi", "ill": "sensitive"}') WHERE step IS NULL \gset
+RESET extra_float_digits;
+RESET DateStyle;
+\echo :statement
+:statement
+\echo :dated
+:dated
+SELECT count(ill) AS left_over FROM exact_keys;
+SELECT zip, ill FROM dated_keys ORDER BY id;
+-- A generated column cannot be set.
+CREATE TABLE computed (zip text, ill text GENERATED ALWAYS AS (zip || '!') STORED);
+INSERT INTO computed VALUES ('1'), ('2');
+SELECT ended_by FROM disclosure.remedies('computed', labels => '{"zip": "quasi", "ill": "sensitive"}') WHERE step IS NULL;
 SELECT * FROM disclosure.remedies('patients', threshold => 0);
 SELECT * FROM disclosure.remedies('patients', threshold => 1.1);
 SELECT * FROM disclosure.remedies('patients', max_rows => 0);

@@ -98,4 +98,11 @@ SELECT * FROM disclosure.vulnerable_itemsets('unread', 'items', crack_danger => 
 SELECT * FROM disclosure.vulnerable_itemsets('unread', 'items', method => 'simulate');
 SELECT * FROM disclosure.expected_itemset_cracks('baskets', 'items', interest => '{beer}');
 SELECT * FROM disclosure.expected_itemset_cracks('baskets', 'items', itemsets => '{{1,beer}}');
+CREATE TEMP TABLE strange (itemset text[]);
+INSERT INTO strange VALUES ('{1,beer}');
+SELECT * FROM disclosure.expected_itemset_cracks('baskets', 'items', itemset_table => 'strange');
+SELECT * FROM disclosure.vulnerable_itemsets('baskets', 'items', itemset_table => 'strange');
+UPDATE strange SET itemset = '{}';
+SELECT * FROM disclosure.expected_itemset_cracks('baskets', 'items', itemset_table => 'strange');
+SELECT * FROM disclosure.expected_itemset_cracks('baskets', 'items', itemsets => '{1,2}');
 SELECT * FROM disclosure.vulnerable_itemsets('baskets', 'items', belief => 'k', method => 'exact');

@@ -115,8 +115,9 @@ impl Network {
     }
 
     /// Returns the probability that each entry becomes each code, as (entry, code, probability) in ascending
-    /// order, without those that are 0: the sum, over all paths from the entry to the code, of the products
-    /// of their channels' probabilities.
+    /// order: the sum, over all paths from the entry to the code, of the products of their channels'
+    /// probabilities. Pairs without a path are left out. Pairs whose paths all have the probability 0 are
+    /// not, so that every entry and every code is in some pair.
     pub fn attack(&self, control: &Control) -> Result<Vec<(u32, u32, f64)>> {
         let entries = || (0..self.channels.len() as u32).filter(|&node| self.is_entry[node as usize]);
         control.set_total(entries().count() as u64);
@@ -135,7 +136,7 @@ impl Network {
                 for &(to, share) in channels {
                     arriving[to as usize] += probability * share;
                 }
-                if channels.is_empty() && probability > 0.0 {
+                if channels.is_empty() {
                     if found.len() == found.capacity() {
                         control.require::<(u32, u32, f64)>(2 * found.len())?;
                     }
