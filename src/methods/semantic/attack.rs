@@ -28,16 +28,7 @@ use disclosure::semantic::{
 use pgrx::Array;
 use pgrx::prelude::*;
 
-const METHODS: [(&str, Method); 6] = [
-    ("random", Method::Random),
-    ("mda", Method::Mda),
-    ("tba", Method::Tba),
-    ("wba", Method::Wba),
-    ("gba", Method::Gba),
-    ("rba", Method::Rba),
-];
-
-/// Methods of attacks on transactions.
+/// Methods of attacks on transactions. The last one needs no distances.
 const RELEASE_METHODS: [(&str, Method); 7] = [
     ("random", Method::Random),
     ("mda", Method::Mda),
@@ -48,14 +39,17 @@ const RELEASE_METHODS: [(&str, Method); 7] = [
     ("place", Method::Place),
 ];
 
+/// Methods of attacks on distance tables.
+const METHODS: &[(&str, Method)] = RELEASE_METHODS.split_at(6).0;
+
 const VULNERABILITIES: [(&str, Vulnerability); 2] = [
     ("gap", Vulnerability::Gap),
     ("normalised", Vulnerability::Normalised),
 ];
 
-/// Reads the argument `method`.
+/// Reads the argument `method` of an attack on distance tables.
 fn method(args: &mut Args) -> Result<Method, Error> {
-    word("method", args.optional("method"), &METHODS)
+    word("method", args.optional("method"), METHODS)
 }
 
 /// Reads the argument `method` of an attack on transactions.
@@ -597,8 +591,8 @@ table_row! {
         density_from: f64,
         density_to: f64,
         generalised_items: i64,
-        context: i32,
-        combine: String,
+        context: Option<i32>,
+        combine: Option<String>,
         threshold_ratio: Option<f64>,
         unseen: Option<f64>,
     }
@@ -721,6 +715,7 @@ fn quality_row(settings: &AttackSettings, bin: &DensityBin) -> MethodQuality {
     let method = RELEASE_METHODS
         .iter()
         .find(|(_, method)| *method == strategy.method);
+    let has_context = strategy.method != Method::Place;
     let quality = &bin.quality;
     MethodQuality {
         method: method.map_or("", |(name, _)| name).to_owned(),
@@ -734,10 +729,10 @@ fn quality_row(settings: &AttackSettings, bin: &DensityBin) -> MethodQuality {
         density_from: bin.from,
         density_to: bin.to,
         generalised_items: bin.generalised_items as i64,
-        context: context_number(settings),
-        combine: combination_name(settings).to_owned(),
+        context: has_context.then(|| context_number(settings)),
+        combine: has_context.then(|| combination_name(settings).to_owned()),
         threshold_ratio: ratio_of(strategy),
-        unseen: distances.unseen,
+        unseen: distances.unseen.filter(|_| has_context),
     }
 }
 
