@@ -591,8 +591,8 @@ table_row! {
         density_from: f64,
         density_to: f64,
         generalised_items: i64,
-        context: Option<i32>,
-        combine: Option<String>,
+        context: i32,
+        combine: String,
         threshold_ratio: Option<f64>,
         unseen: Option<f64>,
     }
@@ -715,7 +715,6 @@ fn quality_row(settings: &AttackSettings, bin: &DensityBin) -> MethodQuality {
     let method = RELEASE_METHODS
         .iter()
         .find(|(_, method)| *method == strategy.method);
-    let has_context = strategy.method != Method::Place;
     let quality = &bin.quality;
     MethodQuality {
         method: method.map_or("", |(name, _)| name).to_owned(),
@@ -729,10 +728,10 @@ fn quality_row(settings: &AttackSettings, bin: &DensityBin) -> MethodQuality {
         density_from: bin.from,
         density_to: bin.to,
         generalised_items: bin.generalised_items as i64,
-        context: has_context.then(|| context_number(settings)),
-        combine: has_context.then(|| combination_name(settings).to_owned()),
+        context: context_number(settings),
+        combine: combination_name(settings).to_owned(),
         threshold_ratio: ratio_of(strategy),
-        unseen: distances.unseen.filter(|_| has_context),
+        unseen: distances.unseen,
     }
 }
 

@@ -30,7 +30,7 @@ pub enum Method {
 impl Method {
     /// Returns whether an attack by this method ends at a threshold.
     pub fn has_threshold(self) -> bool {
-        !matches!(self, Method::Random | Method::Mda | Method::Place)
+        !matches!(self, Method::Random | Method::Mda)
     }
 }
 
