@@ -289,7 +289,7 @@ impl ItemsetSettings {
                 return Err(Error::invalid(
                     "size",
                     "must be at least 1",
-                    "an itemset size of at least 1",
+                    "the number of items in an itemset",
                 ));
             }
             Error::check_unit_interval("skip_top", *skip_top)?;
