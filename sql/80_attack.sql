@@ -196,7 +196,7 @@ CREATE FUNCTION disclosure.attack_summary(
   LANGUAGE c STABLE PARALLEL RESTRICTED COST 10000 ROWS 1
   AS 'MODULE_PATHNAME', 'attack_summary_wrapper';
 COMMENT ON FUNCTION disclosure.attack_summary(regclass, name, name, name, regclass, float8, text, float8, bigint, interval, boolean) IS
-  'summarises an attack given as a table of edges in one row: its size, its possible edges, the remaining uncertainty and, if the truth is given, the expected number of entries that the adversary gets right, and whether at most the share tolerance of all entries is';
+  'summarises an attack given as a table of edges in one row: its size, its possible edges, the remaining uncertainty and, if the truth is given, the expected number of entries that the adversary gets right, with a verdict: whether that is at most the share tolerance of all entries';
 
 CREATE FUNCTION disclosure.crack_distribution(
     relation       regclass,

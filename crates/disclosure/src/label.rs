@@ -91,7 +91,7 @@ impl Weights {
     }
 }
 
-const ALLOWED: &str = "quasi, sensitive, sensitive nulls=value, identifier, person, household, ignore, or \
+const ALLOWED: &str = "quasi, sensitive, sensitive nulls=value, identifier, person, household, ignore, \
                        likelihood=<0 to 1> and/or danger=<0 to 1>, or sensitive danger={\"<value>\": <0 to 1>, …}";
 
 /// Every spelling of a label without weights, as [`spelling::normalised`] returns it, or with an equals sign;

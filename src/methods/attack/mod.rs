@@ -7,7 +7,8 @@
 //! The adversary's opinion is a matrix of weights: the larger a weight, the more likely the adversary thinks
 //! it is that the entry of its row became the code of its column. Most functions take the matrix as an array
 //! (`arrays.rs`). `attack_report`, `attack_summary` and one form of `crack_distribution` read it from a table
-//! of edges, and `network_attack` computes it from a table of channels (`tables.rs`). The definitions and algorithms are in [`disclosure::attack`].
+//! of edges, and `network_attack` computes it from a table of channels (`tables.rs`). The definitions and
+//! algorithms are in [`disclosure::attack`].
 
 pub mod arrays;
 mod tables;

@@ -197,7 +197,7 @@ impl Options {
     }
 }
 
-/// Adds to the error that an exact answer is too expensive what to do instead.
+/// Returns the error with another hint if it says that an exact answer is too expensive.
 pub(super) fn advise_on_cost(problem: Error) -> Error {
     match problem {
         Error::Algorithm(disclosure::Error::InvalidArgument {

@@ -7,6 +7,7 @@
 use crate::args::Args;
 use crate::error::Error;
 use crate::methods::cracks::beliefs::ListedItemsets;
+use crate::methods::cracks::item_counts::ItemCounts;
 use crate::methods::cracks::items::read_transactions;
 use crate::methods::cracks::{Options, ReadSource, Source, method_name};
 use crate::pg::table::{Table, table_row};
@@ -14,8 +15,8 @@ use crate::run;
 use crate::verdict::verdict_name;
 use disclosure::cracks::{
     self, BoundedShare, ComplianceRuns, CorrelationRisk, CorrelationSettings, ItemSettings, ItemsetMethod,
-    ItemsetSettings, ItemsetsOfInterest, KnownPairs, Method, SamplingSettings, Similarity, Stage, Verdict,
-    VulnerableItemset, VulnerableItemsets,
+    ItemsetSettings, ItemsetsOfInterest, KnownPairs, Method, SamplingSettings, Scenario, Similarity, Stage,
+    Verdict, VulnerableItemset, VulnerableItemsets,
 };
 use pgrx::prelude::*;
 
@@ -159,16 +160,9 @@ fn risk_of_itemsets(mut args: Args, source: ReadSource) -> Result<Option<Itemset
     settings.check()?;
     options.check()?;
     listed.check()?;
-    let Some(mut counts) = source.counts()? else {
+    let Some((_, scenario)) = scenario_of(source, &options, &listed, &mut settings)? else {
         return Ok(None);
     };
-    let Some(scenario) = options.scenario(&mut counts)? else {
-        return Ok(None);
-    };
-    // SAFETY: sql/ declares itemsets as text[].
-    if let Some(itemsets) = unsafe { listed.itemsets(&mut counts)? } {
-        settings.interest = ItemsetsOfInterest::Listed(itemsets);
-    }
     let assessment = run::long("assessing itemsets", |control| {
         cracks::assess_itemsets(&scenario.frequencies, &scenario.space, &settings, control)
     })?;
@@ -229,16 +223,9 @@ fn vulnerable_rows(mut args: Args, source: ReadSource) -> Result<Vec<VulnerableR
     settings.check()?;
     options.check()?;
     listed.check()?;
-    let Some(mut counts) = source.counts()? else {
+    let Some((counts, scenario)) = scenario_of(source, &options, &listed, &mut settings)? else {
         return Ok(Vec::new());
     };
-    let Some(scenario) = options.scenario(&mut counts)? else {
-        return Ok(Vec::new());
-    };
-    // SAFETY: sql/ declares itemsets as text[].
-    if let Some(itemsets) = unsafe { listed.itemsets(&mut counts)? } {
-        settings.interest = ItemsetsOfInterest::Listed(itemsets);
-    }
     let found = run::long("assessing itemsets", |control| {
         cracks::vulnerable_itemsets(
             &scenario.frequencies,
@@ -260,6 +247,27 @@ fn vulnerable_rows(mut args: Args, source: ReadSource) -> Result<Vec<VulnerableR
         method: itemset_method_name(found.method),
     };
     Ok(found.itemsets.iter().map(row).collect())
+}
+
+/// Reads the source and, into the settings, the itemsets that are listed. Returns the counts and the scenario;
+/// `None` if there are no transactions.
+fn scenario_of(
+    source: Source,
+    options: &Options,
+    listed: &ListedItemsets,
+    settings: &mut ItemsetSettings,
+) -> Result<Option<(ItemCounts, Scenario)>, Error> {
+    let Some(mut counts) = source.counts()? else {
+        return Ok(None);
+    };
+    let Some(scenario) = options.scenario(&mut counts)? else {
+        return Ok(None);
+    };
+    // SAFETY: sql/ declares itemsets as text[].
+    if let Some(itemsets) = unsafe { listed.itemsets(&mut counts)? } {
+        settings.interest = ItemsetsOfInterest::Listed(itemsets);
+    }
+    Ok(Some((counts, scenario)))
 }
 
 fn notice_what_is_not_listed(found: &VulnerableItemsets) {

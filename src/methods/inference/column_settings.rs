@@ -371,7 +371,11 @@ impl ColumnSettings {
         purpose: Purpose,
     ) -> Result<(), Error> {
         if !matches!(purpose, Purpose::Score(_)) {
-            return Err(invalid_for(column, format!("{key} cannot be used here")));
+            return Err(Error::argument(
+                ARGUMENT,
+                format!("column \"{}\": this function does not support {key}", column.name),
+                "Make a view with a column for the part.",
+            ));
         }
         if !is_text(column) {
             return Err(invalid_for(column, format!("{key} needs a column of text")));

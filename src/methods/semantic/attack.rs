@@ -28,16 +28,7 @@ use disclosure::semantic::{
 use pgrx::Array;
 use pgrx::prelude::*;
 
-const METHODS: [(&str, Method); 6] = [
-    ("random", Method::Random),
-    ("mda", Method::Mda),
-    ("tba", Method::Tba),
-    ("wba", Method::Wba),
-    ("gba", Method::Gba),
-    ("rba", Method::Rba),
-];
-
-/// Methods of attacks on transactions.
+/// Methods of attacks on transactions. The last one needs no distances.
 const RELEASE_METHODS: [(&str, Method); 7] = [
     ("random", Method::Random),
     ("mda", Method::Mda),
@@ -48,14 +39,17 @@ const RELEASE_METHODS: [(&str, Method); 7] = [
     ("place", Method::Place),
 ];
 
+/// Methods of attacks on distance tables.
+const METHODS: &[(&str, Method)] = RELEASE_METHODS.split_at(6).0;
+
 const VULNERABILITIES: [(&str, Vulnerability); 2] = [
     ("gap", Vulnerability::Gap),
     ("normalised", Vulnerability::Normalised),
 ];
 
-/// Reads the argument `method`.
+/// Reads the argument `method` of an attack on distance tables.
 fn method(args: &mut Args) -> Result<Method, Error> {
-    word("method", args.optional("method"), &METHODS)
+    word("method", args.optional("method"), METHODS)
 }
 
 /// Reads the argument `method` of an attack on transactions.

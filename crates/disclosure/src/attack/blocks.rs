@@ -55,7 +55,7 @@ impl Block {
 /// matching uses everything on the smaller side.
 ///
 /// A matching uses all rows, so that it leaves as many columns of a component as that has more columns than
-/// rows. So components are independent of each other even if columns are left.
+/// rows. So components are independent of each other even if columns are left over.
 pub(super) fn blocks(matrix: &Matrix, control: &Control) -> Result<Option<Vec<Block>>> {
     let is_transposed = matrix.size() > matrix.width();
     let transposed = is_transposed.then(|| matrix.transposed(control)).transpose()?;
@@ -73,7 +73,7 @@ pub(super) fn blocks(matrix: &Matrix, control: &Control) -> Result<Option<Vec<Bl
     let Some(mut graph) = admissible(&matrix.graph(), control)? else {
         return Ok(None);
     };
-    // What takes the columns that are left connects nothing.
+    // What takes the columns that are left over connects nothing.
     graph.items.truncate(matrix.size());
     let components = Components::new(&graph, control)?;
     let mut within = vec![0; matrix.width()];

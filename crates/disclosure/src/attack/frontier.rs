@@ -32,7 +32,7 @@ pub(super) struct Frontier {
     cost: Cost,
     /// Number of edges of the block.
     edges: usize,
-    /// Number of edges in all steps, which are those of the block and those for columns that are left.
+    /// Number of edges in all steps, which are those of the block and those for columns that are left over.
     edges_of_steps: usize,
 }
 
@@ -57,7 +57,7 @@ pub(super) struct Step {
 
 #[derive(Debug)]
 pub(super) struct Edge {
-    /// Index in the block; `None` for a column that is left.
+    /// Index in the block; `None` for a column that is left over.
     pub index: Option<usize>,
     weight: f64,
     /// Bits that decide whether the row can take the column in a state: it can if they equal `required`.

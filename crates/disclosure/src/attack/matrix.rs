@@ -233,7 +233,7 @@ impl Matrix {
     }
 
     /// Returns the bipartite graph of the edges: columns are codes, rows are items, each in a class of its
-    /// own. If there are more columns than rows, a last class of items takes the columns that are left.
+    /// own. If there are more columns than rows, a last class of items takes the columns that are left over.
     pub(super) fn graph(&self) -> Graph {
         let item = |row| ItemClass {
             size: 1,

@@ -108,7 +108,7 @@ pub(super) struct Copies<const P: usize> {
     /// Distinct row of the original table.
     pub origin: usize,
     pub count: u64,
-    /// The row as it is now.
+    /// The row without these cells.
     pub bits: [u64; P],
     /// Cells that were blanked, in this order: their units and rounds.
     pub cells: Vec<(usize, usize)>,

@@ -172,7 +172,7 @@ struct TableWithDecoys<const P: usize> {
 /// Table with one more decoy.
 struct Outcome<const P: usize> {
     decoy: [u64; P],
-    /// Row that was completed, as it was before.
+    /// Row that is completed, before the change.
     completes: Option<[u64; P]>,
     table: TableWithDecoys<P>,
     after: OriginalRowsSummary,

@@ -228,14 +228,7 @@ impl PackedTable {
             }
         }
         EditedTable {
-            table: PackedTable {
-                slots: self.slots.clone(),
-                searchable: self.searchable,
-                width: self.width,
-                words,
-                multiplicity,
-                row_of_class: Vec::new(),
-            },
+            table: self.with_words(words, multiplicity),
             removed: removed_row,
             inserted: position.err(),
         }
@@ -252,6 +245,11 @@ impl PackedTable {
             words.extend(row);
             multiplicity.push(count);
         }
+        self.with_words(words, multiplicity)
+    }
+
+    /// Returns a table with the same attributes but other rows. It does not know which class became which row.
+    fn with_words(&self, words: Vec<u64>, multiplicity: Vec<u64>) -> PackedTable {
         PackedTable {
             slots: self.slots.clone(),
             searchable: self.searchable,

@@ -496,7 +496,7 @@ impl<'a, const P: usize> Search<'a, P> {
     }
 
     /// Returns the scores that rows would have without their attributes in this cell. Such a row is still counted
-    /// like before wherever these attributes are neither known nor inferred, so its score is the one that it has
+    /// in the same way wherever these attributes are neither known nor inferred, so its score is the one that it has
     /// in the table without the cell's slots.
     fn scores_without(&self, unit: &Unit<P>, rows: &[usize]) -> Result<Vec<f64>> {
         let state = &self.state;

@@ -34,8 +34,8 @@ impl Estimate {
     /// Returns the estimate of a quantity that is at most `bound`. A symmetric interval would be too short at
     /// one end if the mean rests on few events. So the interval is that of a Poisson distribution (Garwood
     /// 1936) whose number of events has the same relative error. If the quantity is nearly always at its bound,
-    /// the events are the exceptions. `effective_samples` is only used if all samples were equal. Then an event that would have changed the
-    /// quantity may have been missed.
+    /// the events are the exceptions. `effective_samples` is only used if all samples were equal. Then an event
+    /// that would have changed the quantity may have been missed.
     pub(super) fn of_outcome(outcome: &Outcome, bound: f64, effective_samples: f64) -> Self {
         let (value, error) = (outcome.mean, outcome.standard_error);
         let (lower, upper) = if !error.is_finite() {
