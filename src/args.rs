@@ -129,7 +129,11 @@ impl Args {
         let numbers: Vec<Option<f64>> = self.required(argument)?;
         numbers
             .into_iter()
-            .map(|number| given(argument, number))
+            .map(|number| {
+                number.ok_or_else(|| {
+                    Error::argument(argument, "must not contain NULL", "Give an array of numbers.")
+                })
+            })
             .collect()
     }
 

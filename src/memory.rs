@@ -112,7 +112,12 @@ pub fn return_after_transaction() {
     if RETURNING.replace(true) {
         return;
     }
-    for end in [PgXactCallbackEvent::Commit, PgXactCallbackEvent::Abort] {
+    // A transaction that is prepared has ended for this backend.
+    for end in [
+        PgXactCallbackEvent::Commit,
+        PgXactCallbackEvent::Abort,
+        PgXactCallbackEvent::Prepare,
+    ] {
         register_xact_callback(end, || {
             RETURNING.set(false);
             return_free_memory();

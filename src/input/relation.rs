@@ -32,10 +32,11 @@ impl Relation {
     /// Returns a relation with all its columns. The caller gave its OID as `argument`.
     pub fn whole(argument: &'static str, oid: Option<pg_sys::Oid>) -> Result<Self, Error> {
         let oid = oid.ok_or(Error::null(argument, "Give the name of a table or view."))?;
-        Ok(Relation {
-            name: qualified_name(argument, oid)?,
-            columns: columns_of(oid),
-        })
+        // The relation is locked before its name is looked up, because another session may rename or drop it.
+        let columns = columns_of(oid);
+        let name = qualified_name(argument, oid)?;
+        let columns = columns.ok_or_else(|| no_relation(argument, oid))?;
+        Ok(Relation { name, columns })
     }
 
     /// Returns the relation with only these of its columns.
@@ -167,15 +168,17 @@ impl Relation {
     }
 }
 
+fn no_relation(argument: &'static str, oid: pg_sys::Oid) -> Error {
+    Error::argument(
+        argument,
+        format!("there is no relation with OID {}", oid.to_u32()),
+        "Give the name of a table or view.",
+    )
+}
+
 /// Returns the schema and name, quoted, of a relation that has rows; an error for any other relation.
 fn qualified_name(argument: &'static str, oid: pg_sys::Oid) -> Result<String, Error> {
-    let Some((schema, name)) = schema_and_name(oid) else {
-        return Err(Error::argument(
-            argument,
-            format!("there is no relation with OID {}", oid.to_u32()),
-            "Give the name of a table or view.",
-        ));
-    };
+    let (schema, name) = schema_and_name(oid).ok_or_else(|| no_relation(argument, oid))?;
     // SAFETY: any OID is accepted.
     let kind = unsafe { pg_sys::get_rel_relkind(oid) } as u8;
     match kind {

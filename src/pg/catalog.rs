@@ -20,15 +20,18 @@ pub fn schema_and_name(oid: pg_sys::Oid) -> Option<(String, String)> {
     }
 }
 
-/// Returns the columns of a relation, in order. Locks the relation until the end of the transaction, as a
-/// SELECT would.
-pub fn columns_of(oid: pg_sys::Oid) -> Vec<ColumnType> {
-    // SAFETY: an unknown OID raises an ERROR, and the relation is locked while its descriptor is read.
+/// Returns the columns of a relation, in order; `None` if there is no relation with this OID. Locks the relation
+/// until the end of the transaction, as a SELECT would.
+pub fn columns_of(oid: pg_sys::Oid) -> Option<Vec<ColumnType>> {
+    // SAFETY: the result for an unknown OID is NULL, and the relation is locked while its descriptor is read.
     unsafe {
-        let relation = pg_sys::relation_open(oid, pg_sys::AccessShareLock as pg_sys::LOCKMODE);
+        let relation = pg_sys::try_relation_open(oid, pg_sys::AccessShareLock as pg_sys::LOCKMODE);
+        if relation.is_null() {
+            return None;
+        }
         let columns = row::columns_of((*relation).rd_att);
         pg_sys::relation_close(relation, pg_sys::NoLock as pg_sys::LOCKMODE);
-        columns
+        Some(columns)
     }
 }
 

@@ -294,6 +294,7 @@ SELECT * FROM disclosure.compare_releases('x', ARRAY['y', 'twice']::regclass[]);
 SELECT * FROM disclosure.calibrate_permutation('x', candidates => ARRAY[101]);
 SELECT * FROM disclosure.calibrate_permutation('x', candidates => ARRAY[1, NULL]);
 SELECT * FROM disclosure.calibrate_permutation('x', candidates => NULL);
+SELECT * FROM disclosure.calibrate_permutation('x', candidates => '{}');
 SELECT * FROM disclosure.calibrate_permutation('x', at_most => 1.5);
 SELECT * FROM disclosure.calibrate_permutation('x', at_most => NULL);
 SELECT * FROM disclosure.calibrate_permutation('x', at_least => -1);

@@ -56,10 +56,18 @@ impl Default for CalibrationSettings {
 impl CalibrationSettings {
     /// Checks all bounds.
     pub fn check(&self) -> Result<()> {
-        if !self.candidates.iter().all(|p| (0.0..=100.0).contains(p)) {
+        let is_valid = |p: &f64| (0.0..=100.0).contains(p);
+        let problem = match self.candidates.as_slice() {
+            [] => Some("must not be empty"),
+            candidates if !candidates.iter().all(is_valid) => {
+                Some("every candidate must be between 0 and 100")
+            }
+            _ => None,
+        };
+        if let Some(problem) = problem {
             return Err(Error::invalid(
                 "candidates",
-                "every candidate must be between 0 and 100",
+                problem,
                 "distances in percent of the number of records, such as 1, 5 and 10",
             ));
         }

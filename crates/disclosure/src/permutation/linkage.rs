@@ -2,6 +2,7 @@ use super::verdict::chance_of_correct;
 use super::{CorrectLinks, HalfRanks, KdTree, Points, distance};
 use crate::{Control, Result};
 use rayon::prelude::*;
+use std::collections::BTreeMap;
 
 /// Matches of one original record: the released records at the shortest distance. An adversary takes one of
 /// them for the original record.
@@ -78,10 +79,7 @@ impl Linkage {
     /// Counts the correct links, given the result of [`correct`](Self::correct).
     pub fn count_correct(&self, correct: &[bool]) -> CorrectLinks {
         let links = self.matches.iter().zip(correct).filter(|(_, correct)| **correct);
-        // Not `sum`, because the sum of nothing is -0.0.
-        let expected_correct = links
-            .clone()
-            .fold(0.0, |sum, (found, _)| sum + 1.0 / found.count as f64);
+        let expected_correct = expected_links(links.clone().map(|(found, _)| found));
         CorrectLinks {
             correct: links.count() as u64,
             expected_correct,
@@ -93,7 +91,20 @@ impl Linkage {
     /// together, so that it needs no key. At best the counterpart of every record is among its matches and is
     /// drawn with probability 1 / matches, and a released record that is nobody's match is never linked.
     pub fn max_correct(&self) -> f64 {
-        let draws = self.matches.iter().map(|found| 1.0 / found.count as f64);
-        f64::min(draws.fold(0.0, |sum, draw| sum + draw), self.linked as f64)
+        f64::min(expected_links(self.matches.iter()), self.linked as f64)
     }
+}
+
+/// Returns the sum of 1 / matches over records. Records with equally many matches are counted before they are divided,
+/// so that the sum does not depend on the order of records, and three thirds are 1.
+fn expected_links<'a>(matches: impl Iterator<Item = &'a Matches>) -> f64 {
+    let mut records_with = BTreeMap::new();
+    for found in matches {
+        *records_with.entry(found.count).or_insert(0_u64) += 1;
+    }
+    let shares = records_with
+        .iter()
+        .map(|(&count, &records)| records as f64 / count as f64);
+    // Not `sum`, because the sum of nothing is -0.0.
+    shares.fold(0.0, |sum, share| sum + share)
 }

@@ -3,8 +3,8 @@
 
 use disclosure::Control;
 use disclosure::permutation::{
-    Assessment, ChanceSettings, Points, RankedTables, Ties, dense_ranks, holdout_points, link, sort_key,
-    unnoticed_share,
+    Assessment, ChanceSettings, CorrectLinks, Linkage, Matches, Points, RankedTables, Ties, dense_ranks,
+    holdout_points, link, sort_key, unnoticed_share,
 };
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -232,6 +232,50 @@ fn one_lucky_link_of_few_is_not_known_to_be_unsafe() {
     let found = assess(&table, &table, None, true);
     assert_eq!(found.links.unwrap().p_value, 1.0 / 24.0);
     assert_eq!(found.is_safe, Some(false));
+}
+
+#[test]
+fn links_at_the_limit_are_safe_whatever_the_rounding() {
+    // 0.29 × 100 is less than 29 in floating point.
+    let table: Table = vec![(0..100).map(f64::from).collect()];
+    let found = assess(&table, &table, None, true).plausibility;
+    let links = |expected_correct| CorrectLinks {
+        correct: 30,
+        expected_correct,
+        p_value: 0.0,
+    };
+    for (of_hundred, at_most) in [(29, 0.29), (57, 0.57), (58, 0.58)] {
+        let of_hundred = f64::from(of_hundred);
+        assert_eq!(found.is_safe(Some(&links(of_hundred)), at_most), Some(true));
+        assert_eq!(
+            found.is_safe(Some(&links(of_hundred + 0.001)), at_most),
+            Some(false)
+        );
+    }
+}
+
+#[test]
+fn expected_links_do_not_depend_on_the_order_of_records() {
+    let expected = |counts: &[u64]| {
+        let matches = counts.iter().map(|&count| Matches {
+            distance: 0,
+            count,
+            first: 0,
+        });
+        let linkage = Linkage {
+            matches: matches.collect(),
+            linked: 100,
+            unlinked: 0,
+        };
+        let correct = vec![true; counts.len()];
+        (
+            linkage.count_correct(&correct).expected_correct,
+            linkage.max_correct(),
+        )
+    };
+    assert_eq!(expected(&[1, 1, 3, 3, 3, 3, 3, 3]), (4.0, 4.0));
+    assert_eq!(expected(&[3, 3, 1, 3, 3, 1, 3, 3]), (4.0, 4.0));
+    assert_eq!(expected(&[7, 3, 5, 7, 3]), expected(&[3, 3, 5, 7, 7]));
 }
 
 #[test]
