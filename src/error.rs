@@ -439,7 +439,7 @@ impl Error {
                 Some("Read fewer rows or columns; columns labelled 'ignore' are left out.".into())
             }
             Error::Algorithm(disclosure::Error::OutOfRange { .. }) => {
-                Some("attack_summary() returns the logarithm of the permanent, which is always in range.".into())
+                Some("disclosure_lab.ln_permanent() returns the logarithm of the permanent, which is always in range.".into())
             }
             Error::Argument { hint, .. } | Error::Unusable { hint, .. } => {
                 Some(hint.clone().into_owned())

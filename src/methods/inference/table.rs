@@ -234,6 +234,10 @@ impl AttributeTable {
             let value = self.attributes.json(attribute);
             let name = self.attributes.column_name(attribute.column);
             match &self.attributes.columns[attribute.column as usize].attributes_of_value {
+                // An element is never NULL, so this is an array that is NULL.
+                AttributesOfValue::Set(_) if value.is_null() => {
+                    row.insert(name.into(), value);
+                }
                 AttributesOfValue::One(_) => {
                     row.insert(name.into(), value);
                 }

@@ -150,6 +150,10 @@ RESET DateStyle;
 :dated
 SELECT count(ill) AS left_over FROM exact_keys;
 SELECT zip, ill FROM dated_keys ORDER BY id;
+-- An array that is NULL, where NULL is a value, is null in the record.
+CREATE TABLE null_arrays (zip text, facts text[]);
+INSERT INTO null_arrays VALUES ('1', NULL), ('2', '{p}'), ('2', NULL);
+SELECT step, record, column_name, ended_by FROM disclosure.remedies('null_arrays', labels => '{"zip": "quasi", "facts": "sensitive nulls=value"}');
 -- A generated column cannot be set.
 CREATE TABLE computed (zip text, ill text GENERATED ALWAYS AS (zip || '!') STORED);
 INSERT INTO computed VALUES ('1'), ('2');
