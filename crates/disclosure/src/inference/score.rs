@@ -93,7 +93,7 @@ pub struct Scores {
     /// Slots of the known attributes of the worst inference, `width` words per row.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(super) known: Vec<u64>,
-    /// Per row, whether no worst inference about it has fewer known attributes. Empty if nobody has looked.
+    /// Per row, whether no worst inference about it has fewer known attributes. Empty if that was not checked.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(super) has_fewest_known: Vec<bool>,
 }

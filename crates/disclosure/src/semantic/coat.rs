@@ -113,7 +113,7 @@ pub struct Coat {
 }
 
 impl Coat {
-    /// Number of members above which a generalised item is very large: who reads it learns next to nothing.
+    /// Number of members above which a generalised item is very large, so that readers learn next to nothing.
     pub const MANY_MEMBERS: usize = 20;
 
     /// Returns the generalised items that have more than [`MANY_MEMBERS`](Self::MANY_MEMBERS) members, the
@@ -222,6 +222,20 @@ struct Constraint {
     support: Option<u64>,
 }
 
+/// Returns the number of transactions that contain each item, by its code.
+fn support_of_codes(transactions: &Transactions, control: &Control) -> Result<Vec<u32>> {
+    let mut support = vec![0; transactions.items()];
+    for (number, entries) in transactions.iter().enumerate() {
+        if number.is_multiple_of(TRANSACTIONS_PER_CHECK) {
+            control.check()?;
+        }
+        for entry in entries {
+            support[item(entry)? as usize] += 1;
+        }
+    }
+    Ok(support)
+}
+
 impl<'a> CoatState<'a> {
     fn new(transactions: &Transactions, constraints: &Constraints, control: &'a Control) -> Result<Self> {
         let code_count = transactions.items();
@@ -230,15 +244,7 @@ impl<'a> CoatState<'a> {
             None => vec![Some(0); code_count],
         };
         let mut random = Pcg64Mcg::seed_from_u64(constraints.seed);
-        let mut support_of_code = vec![0; code_count];
-        for (number, entries) in transactions.iter().enumerate() {
-            if number.is_multiple_of(TRANSACTIONS_PER_CHECK) {
-                control.check()?;
-            }
-            for entry in entries {
-                support_of_code[item(entry)? as usize] += 1;
-            }
-        }
+        let support_of_code = support_of_codes(transactions, control)?;
         let occurs = |&code: &u32| support_of_code[code as usize] > 0;
         let mut code_of: Vec<u32> = (0..code_count as u32).filter(occurs).collect();
         code_of.shuffle(&mut random);
