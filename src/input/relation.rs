@@ -149,7 +149,7 @@ impl Relation {
             Error::argument(
                 argument,
                 problem,
-                "Give an array of distinct column names, or NULL for all columns.",
+                "Give an array of distinct column names, or leave the argument out.",
             )
         };
         if given.is_empty() {
