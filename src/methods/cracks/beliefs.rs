@@ -216,17 +216,17 @@ fn itemsets_of_query(
     for_each_row(query, &[column], |mut row| {
         if let Some((value, false)) = row.next() {
             // SAFETY: `for_each_row` checks that the value is of type `column`, a domain over `array` or that type.
-            let found = unsafe { itemset(&mut counts.items, argument, value, array)? };
-            if found.is_empty() {
-                return Err(Error::argument(
-                    argument,
-                    "contains an itemset without items",
-                    hint,
-                ));
-            }
-            itemsets.push(found);
+            itemsets.push(unsafe { itemset(&mut counts.items, argument, value, array)? });
         }
         Ok(())
     })?;
+    // Checked after the last row: which error is raised must not depend on the order of rows.
+    if itemsets.iter().any(Vec::is_empty) {
+        return Err(Error::argument(
+            argument,
+            "contains an itemset without items",
+            hint,
+        ));
+    }
     Ok(itemsets)
 }
