@@ -190,6 +190,16 @@ pub fn number(argument: &'static str, least: i32, value: Option<i32>) -> Result<
     }
 }
 
+/// Reads a value of an SQL enum, whose labels `words` lists with their meanings.
+pub fn enum_word<T: Copy>(
+    argument: &'static str,
+    value: Option<pg_sys::Oid>,
+    words: &[(&'static str, T)],
+) -> Result<T, Error> {
+    let label = value.map(|oid| pgrx::enum_helper::lookup_enum_by_oid(oid).0);
+    word(argument, label.as_deref(), words)
+}
+
 /// Reads one of several words, which `words` lists with their meanings. Case does not matter, and hyphens,
 /// underscores and spaces are the same. An error offers the nearest word.
 pub fn word<T: Copy>(

@@ -7,7 +7,7 @@
 pub mod counted;
 mod k_anonymity;
 
-use crate::args::{Args, word};
+use crate::args::{Args, enum_word, word};
 use crate::encode::Encoded;
 use crate::encode::arguments::OptionArgument;
 use crate::encode::dictionary::Dictionary;
@@ -45,8 +45,7 @@ impl NullTreatment {
 
     /// Returns the treatment for a value of the SQL type.
     fn of_enum(value: Option<pg_sys::Oid>) -> Result<Self, Error> {
-        let label = value.map(|oid| pgrx::enum_helper::lookup_enum_by_oid(oid).0);
-        Self::of_label(label.as_deref())
+        enum_word("nulls", value, Self::WORDS)
     }
 
     /// Returns the treatment for the option of `class_size` and `k_anonymity`, which is their last argument

@@ -1,6 +1,6 @@
 //! Options shared by the functions of this folder.
 
-use crate::args::{Args, budget_of, given, json, word};
+use crate::args::{Args, budget_of, enum_word, given, json};
 use crate::error::Error;
 use crate::input::window::WindowCall;
 use crate::methods::inference::column_settings::{NullMeaning, Purpose};
@@ -94,8 +94,7 @@ impl Options {
 
 /// Returns the meaning of NULL that the option `sensitive_nulls` stands for.
 fn null_meaning(value: Option<pg_sys::Oid>) -> Result<NullMeaning, Error> {
-    let label = value.map(|oid| pgrx::enum_helper::lookup_enum_by_oid(oid).0);
-    word("sensitive_nulls", label.as_deref(), NullMeaning::WORDS)
+    enum_word("sensitive_nulls", value, NullMeaning::WORDS)
 }
 
 /// Returns an option of a window function by its number; `None` if it is NULL.

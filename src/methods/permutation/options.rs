@@ -1,10 +1,9 @@
 //! Options shared by several functions of this folder.
 
 use super::orders::Orders;
-use crate::args::Args;
+use crate::args::{Args, enum_word};
 use crate::error::Error;
 use disclosure::permutation::{ChanceSettings, Ties};
-use pgrx::pg_sys;
 
 /// Last options of a function: how values are ordered.
 pub struct Options {
@@ -17,12 +16,15 @@ impl Options {
     /// Reads the arguments `orders`, `ties` and `seed`.
     pub fn read(args: &mut Args) -> Result<Self, Error> {
         let orders = Orders::read(args)?;
-        let ties = args.required::<pg_sys::Oid>("ties")?;
+        let are_shared = enum_word(
+            "ties",
+            args.optional("ties"),
+            &[("random", false), ("shared", true)],
+        )?;
         let seed = args.seed()?;
-        let label = pgrx::enum_helper::lookup_enum_by_oid(ties).0;
-        let ties = match &label[..] {
-            "random" => Ties::Random { seed },
-            _ => Ties::Shared,
+        let ties = match are_shared {
+            true => Ties::Shared,
+            false => Ties::Random { seed },
         };
         Ok(Options { orders, ties, seed })
     }

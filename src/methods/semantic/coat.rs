@@ -4,7 +4,7 @@
 //! says how well the result is protected. `mark_generalised` guesses which items of a release are generalised
 //! if the release does not say so.
 
-use crate::args::{Args, is_first_in_statement, warn_once, word};
+use crate::args::{Args, enum_word, is_first_in_statement, warn_once, word};
 use crate::error::Error;
 use crate::methods::semantic::column;
 use crate::methods::semantic::items::Items;
@@ -154,13 +154,12 @@ impl Protection {
 
 /// Reads the argument `item_order`.
 fn item_order(args: &mut Args) -> Result<ItemOrder, Error> {
-    let order = args.required::<pg_sys::Oid>("item_order")?;
-    let label = pgrx::enum_helper::lookup_enum_by_oid(order).0;
-    Ok(match &label[..] {
-        "sorted" => ItemOrder::Sorted,
-        "kept" => ItemOrder::Kept,
-        _ => ItemOrder::Shuffled,
-    })
+    const ORDERS: [(&str, ItemOrder); 3] = [
+        ("shuffled", ItemOrder::Shuffled),
+        ("sorted", ItemOrder::Sorted),
+        ("kept", ItemOrder::Kept),
+    ];
+    enum_word("item_order", args.optional("item_order"), &ORDERS)
 }
 
 /// Warns if generalised items are so large that the release is hardly of use.

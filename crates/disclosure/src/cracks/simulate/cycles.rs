@@ -66,10 +66,7 @@ pub(in crate::cracks) fn simulate_cycles(
             "a smaller size, or fewer items of interest",
         ));
     }
-    let effective = match outcome.standard_error == 0.0 {
-        true => effective_samples(space, simulation, outcome.samples, deadline, control)?,
-        false => outcome.effective_samples,
-    };
+    let effective = effective_samples(space, simulation, &outcome, deadline, control)?;
     Ok(Some(Estimate::of_outcome(&outcome, counting.itemsets, effective)))
 }
 

@@ -51,10 +51,7 @@ pub(in crate::cracks) fn simulate_edge(
     let outcome = simulation.run(&ExchangesAndRotations, &observed, control, |seeds, chain| {
         Table::new(&network, &factorials, starts[chain % starts.len()].clone(), seeds)
     })?;
-    let effective = match outcome.standard_error == 0.0 {
-        true => effective_samples(&space, simulation, outcome.samples, deadline, control)?,
-        false => outcome.effective_samples,
-    };
+    let effective = effective_samples(&space, simulation, &outcome, deadline, control)?;
     let bound = 1.0 / item_count.max(code_count);
     Ok(Estimate::of_outcome(&outcome, bound, effective).at_most(bound))
 }

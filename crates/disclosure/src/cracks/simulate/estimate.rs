@@ -136,22 +136,25 @@ fn least_factor(events: f64) -> f64 {
     root.max(0.0).powi(3)
 }
 
-/// Returns the number of independent samples in a simulation whose samples were all equal. They do not show
-/// how fast the chains move, so another quantity has to: the cracks in as many samples.
+/// Returns the number of independent samples in a simulation with this outcome. Samples that are all equal do not
+/// show how fast the chains move, so another quantity has to: the cracks in as many samples.
 pub(super) fn effective_samples(
     space: &CrackSpace,
     simulation: &Simulation,
-    samples: u64,
+    outcome: &Outcome,
     deadline: Option<Instant>,
     control: &Control,
 ) -> Result<f64> {
+    if outcome.standard_error != 0.0 {
+        return Ok(outcome.effective_samples);
+    }
     let budget = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
     if budget == Some(Duration::ZERO) {
         return Ok(1.0);
     }
     let of_cracks = Simulation {
         relative_error: f64::MIN_POSITIVE,
-        max_samples: samples,
+        max_samples: outcome.samples,
         budget,
         ..simulation.clone()
     };

@@ -215,10 +215,7 @@ pub fn simulate_itemsets(
     let outcome = simulation.run(moves, &observed, control, |seeds, _| {
         Walk::new(&network, start.clone(), seeds)
     })?;
-    let effective = match outcome.standard_error == 0.0 {
-        true => effective_samples(space, simulation, outcome.samples, deadline, control)?,
-        false => outcome.effective_samples,
-    };
+    let effective = effective_samples(space, simulation, &outcome, deadline, control)?;
     let sum = Estimate::of_outcome(&outcome, itemsets.len() as f64, effective);
     Ok(Some(SimulatedItemsets {
         crack_probability: outcome.figures,
