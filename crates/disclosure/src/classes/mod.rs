@@ -17,9 +17,21 @@
 //! # Ok::<(), disclosure::Error>(())
 //! ```
 
+mod diversity;
+mod hierarchy;
+mod pairs;
+mod records;
+mod risk;
 mod units;
 mod wildcard;
 
+pub use diversity::{Diversity, Settings as DiversitySettings, Values, class_diversity, diversity};
+pub use hierarchy::Hierarchy;
+pub use pairs::{Grouped, Pairs};
+pub use records::{By, Exposure, Nulls, Records, Roles};
+pub use risk::{
+    HIGH_RISKS, PopulationSummary, Risk, RiskSummary, SMALL_SIZES, check_by_person, risk_summary,
+};
 pub use units::{Unit, UnitCounts};
 
 use crate::{Error, NULL, Result, Rows, ShardedTable};
@@ -157,6 +169,13 @@ impl Classes {
                 Ok(class)
             }
         }
+    }
+
+    /// Returns the class of rows with these codes, if there are any.
+    pub fn find(&self, row: &[u32]) -> Option<u32> {
+        let hash = hash(row.iter().copied());
+        let same = |entry: &IndexEntry| entry.hash == hash && self.codes(entry.class as usize) == row;
+        self.index.find(hash, same).map(|entry| entry.class)
     }
 
     /// Adds the rows of `other`. Code `c` in its column `i` becomes `translation[i][c]` here.
