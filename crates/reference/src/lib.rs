@@ -8,9 +8,11 @@
 
 pub mod attack;
 pub mod classes;
+pub mod columns;
 pub mod cracks;
 pub mod guard;
 pub mod inference;
 pub mod matching;
 pub mod permutation;
+pub mod population;
 pub mod semantic;

@@ -27,9 +27,9 @@ impl PairEntry {
 }
 
 impl Pairs {
-    /// Adds a pair that occurs once more, and returns its number.
+    /// Adds a pair that occurs `count` times more, and returns its number.
     #[inline]
-    pub fn insert(&mut self, first: u32, second: u32) -> Result<u32> {
+    pub fn insert(&mut self, first: u32, second: u32, count: u64) -> Result<u32> {
         let key = u64::from(first) << 32 | u64::from(second);
         match self
             .index
@@ -37,7 +37,7 @@ impl Pairs {
         {
             Entry::Occupied(entry) => {
                 let number = entry.get().number;
-                self.counts[number as usize] += 1;
+                self.counts[number as usize] += count;
                 Ok(number)
             }
             Entry::Vacant(vacant) => {
@@ -47,7 +47,7 @@ impl Pairs {
                 })?;
                 vacant.insert(PairEntry { key, number });
                 self.keys.push((first, second));
-                self.counts.push(1);
+                self.counts.push(count);
                 Ok(number)
             }
         }

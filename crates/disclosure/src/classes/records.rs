@@ -75,6 +75,26 @@ impl Records {
         }
     }
 
+    /// Returns the rows that are counted in `classes`, whose columns have these roles. The single rows are not kept.
+    pub fn of_classes(classes: &Classes, roles: Roles) -> Result<Self> {
+        let mut records = Records::new(roles, false);
+        let mut quasi = Vec::new();
+        for (class, &count) in classes.sizes().iter().enumerate() {
+            let codes = classes.codes(class);
+            quasi.clear();
+            quasi.extend(records.roles.quasi.iter().map(|&column| codes[column]));
+            let mut group = records.classes.insert(&quasi, count)?;
+            if records.counts_people() {
+                let person = records.person_of(|column| codes[column])?;
+                group = records.members.insert(group, person, count)?;
+            }
+            for (values, &column) in records.values.iter_mut().zip(&records.roles.sensitive) {
+                values.insert(group, codes[column], count)?;
+            }
+        }
+        Ok(records)
+    }
+
     /// Adds rows.
     pub fn extend(&mut self, rows: Rows) -> Result<()> {
         let all = rows.columns();
@@ -90,27 +110,27 @@ impl Records {
         }
         if self.counts_people() {
             for (row, class) in of_row.iter_mut().enumerate() {
-                let person = self.person_at(all, row)?;
+                let person = self.person_of(|column| all[column][row])?;
                 if self.keeps_rows {
                     self.person_of_row.push(person);
                 }
-                *class = self.members.insert(*class, person)?;
+                *class = self.members.insert(*class, person, 1)?;
             }
         }
         for (values, &column) in self.values.iter_mut().zip(&self.roles.sensitive) {
             for (&class, &value) in of_row.iter().zip(all[column]) {
-                values.insert(class, value)?;
+                values.insert(class, value, 1)?;
             }
         }
         Ok(())
     }
 
-    /// Returns the number of the person in a row, [`UNKNOWN_PERSON`] if it is not known.
-    fn person_at(&mut self, all: &[&[u32]], row: usize) -> Result<u32> {
+    /// Returns the number of the person in a row, given its codes by column; [`UNKNOWN_PERSON`] if it is not known.
+    fn person_of(&mut self, code: impl Fn(usize) -> u32) -> Result<u32> {
         if let [column] = self.roles.person[..] {
-            return Ok(all[column][row]); // NULL has the code 0
+            return Ok(code(column)); // NULL has the code 0
         }
-        let codes: Vec<u32> = self.roles.person.iter().map(|&column| all[column][row]).collect();
+        let codes: Vec<u32> = self.roles.person.iter().map(|&column| code(column)).collect();
         match codes.iter().all(|&code| code == NULL) {
             true => Ok(UNKNOWN_PERSON),
             false => Ok(self.people.insert(&codes, 1)? + 1),

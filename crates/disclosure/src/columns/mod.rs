@@ -1,0 +1,1 @@
+//! Which columns, and which of their values, single people out.

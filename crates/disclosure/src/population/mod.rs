@@ -1,0 +1,1 @@
+//! Risk in a population of which the table is a sample.

@@ -1,0 +1,1 @@
+//! Tests of population risk: see `disclosure::population`.

@@ -1,0 +1,1 @@
+//! Sets of columns, by comparing every row with every other.

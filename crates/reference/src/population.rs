@@ -1,0 +1,1 @@
+//! Risk in a population, by the formulas as they are published.
