@@ -89,6 +89,23 @@ impl Risk {
 
 /// Summarises the risk of everybody in a table. `population` has the people that they come from, with codes of the
 /// same meaning.
+///
+/// Averages go over rows or people, as in ARX. pyCANON's average goes over classes instead, so that a person in a small
+/// class counts more there.
+///
+/// ```
+/// use disclosure::classes::{By, Nulls, Records, Roles, risk_summary};
+/// use disclosure::{Control, Encoder, Rows};
+///
+/// let zips = Encoder::new().encode_all([90210, 90210, 90210, 10001].map(Some))?;
+/// let patients = Encoder::new().encode_all([1, 1, 2, 3].map(Some))?;
+/// let roles = Roles { quasi: vec![0], person: vec![1], ..Roles::default() };
+/// let mut records = Records::new(roles, false);
+/// records.extend(Rows::new(&[&zips, &patients], 4))?;
+/// let summary = risk_summary(&records, None, Nulls::Value, By::Row, Control::none())?;
+/// assert_eq!((summary.people, summary.k, summary.uniques), (Some(3), Some(1), 1)); // patient 3 is alone
+/// # Ok::<(), disclosure::Error>(())
+/// ```
 pub fn risk_summary(
     records: &Records,
     population: Option<&Records>,
