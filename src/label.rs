@@ -58,17 +58,18 @@ fn set_label(mut args: Args) -> Result<(), Error> {
 }
 
 /// The arguments of `label_columns`, each with the label that it stands for.
-const ARGUMENTS: [(&str, Label); 6] = [
+const ARGUMENTS: [(&str, Label); 7] = [
     ("quasi", Label::Quasi),
     ("sensitive", Label::Sensitive),
     ("identifier", Label::Identifier),
     ("person", Label::Person),
     ("household", Label::Household),
     ("ignore", Label::Ignore),
+    ("weight", Label::Weight),
 ];
 
 /// label_columns(relation regclass, quasi name[], sensitive name[], identifier name[], person name[], household name[],
-/// ignore name[])
+/// ignore name[], weight name[])
 #[pg_extern(sql = false)]
 fn label_columns(args: Args) -> i32 {
     set_labels(args).unwrap_or_else(Error::raise)

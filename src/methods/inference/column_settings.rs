@@ -22,7 +22,7 @@ use std::fmt::Display;
 const ARGUMENT: &str = "labels";
 
 const ALLOWED: &str = "For each column name, give a label (quasi, sensitive, sensitive nulls=value, identifier, person, \
-                       household, ignore, likelihood=… danger=…) or an object with likelihood, danger, nulls, and bins or width, or \
+                       household, weight, ignore, likelihood=… danger=…) or an object with likelihood, danger, nulls, and bins or width, or \
                        prefixes or pattern.";
 
 /// The settings of one column.
