@@ -7,8 +7,11 @@
 mod count_people;
 pub mod counted;
 mod counted_state;
+mod diversity;
+mod hierarchy;
 mod k_anonymity;
 pub mod records;
+mod risk;
 
 use crate::args::{Args, word};
 use crate::encode::arguments::OptionArgument;

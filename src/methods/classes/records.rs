@@ -50,7 +50,12 @@ impl Unit {
 
     /// Reads the argument `unit`.
     pub fn of_args(args: &mut Args) -> Result<Self, Error> {
-        word("unit", args.optional("unit"), Self::WORDS)
+        Self::of_word(args.optional("unit"))
+    }
+
+    /// Reads the value of the argument `unit`.
+    pub fn of_word(value: Option<&str>) -> Result<Self, Error> {
+        word("unit", value, Self::WORDS)
     }
 }
 
