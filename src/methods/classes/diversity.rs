@@ -221,7 +221,8 @@ fn of_partition(call: &WindowCall) -> Result<FiguresOfPartition, Error> {
         unit: Unit::of_word(argument(call, 7))?,
         needs: NEEDS,
     };
-    let mut read = ReadRecords::of_partition(call, choice)?;
+    let read = ReadRecords::of_partition(call, choice);
+    let mut read = read.map_err(|error| error.renamed(&[("sensitive", "column_name")]))?;
     check_sensitive(&read)?;
     if read.roles.sensitive.len() > 1 {
         return Err(Error::argument(
