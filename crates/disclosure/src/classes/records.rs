@@ -3,7 +3,7 @@
 
 use super::pairs::Grouped;
 use super::tally::{Tally, add_up};
-use super::{Classes, SizeBuckets, SizeGroup};
+use super::{Classes, SizeBuckets, SizeGroup, SizeGroups};
 use crate::{Control, NULL, Result, Rows, parallel_sort};
 use std::collections::BTreeMap;
 
@@ -192,6 +192,11 @@ impl Records {
         &self.classes
     }
 
+    /// Returns the class of every row, if rows are kept, and frees everything else.
+    pub fn into_class_of_row(self) -> Vec<u32> {
+        self.class_of_row
+    }
+
     /// Returns the class of every row, if rows are kept.
     pub fn class_of_row(&self) -> &[u32] {
         &self.class_of_row
@@ -210,6 +215,12 @@ impl Records {
     /// Returns the number of rows.
     pub fn rows(&self) -> u64 {
         self.classes.rows()
+    }
+
+    /// Returns the distinct pairs of a class and a person by class, if people are counted, with the number of rows of
+    /// each.
+    pub(crate) fn members(&self, control: &Control) -> Result<Grouped<(u32, u64)>> {
+        self.members.grouped(self.classes.len(), control)
     }
 
     /// Returns the number of people. All rows whose person is not known count as one person.
@@ -275,7 +286,19 @@ impl Records {
     /// Returns classes of people whose rows have the same values, each as often: the people by the size of their class,
     /// and the number of classes. Rows whose person is not known count as those of one person.
     pub fn classes_by_person(&self, control: &Control) -> Result<(Exposure, u64)> {
-        let members = self.members.grouped(self.classes.len(), control)?;
+        let mut exposure = Exposure::default();
+        let mut classes = 0;
+        self.for_each_class_of_people(control, |people, _| {
+            exposure.add(people, people);
+            classes += 1;
+        })?;
+        Ok((exposure, classes))
+    }
+
+    /// Calls `on_class` with each class of people whose rows have the same values, each as often: the number of people,
+    /// and the number of rows of each.
+    fn for_each_class_of_people(&self, control: &Control, mut on_class: impl FnMut(u64, u64)) -> Result<()> {
+        let members = self.members(control)?;
         control.require::<(u32, u64)>(2 * members.all().len())?;
         let pairs = (0..).zip(members.iter()).flat_map(|(class, people)| {
             let of_class = people.iter();
@@ -284,18 +307,36 @@ impl Records {
         let of_person = Grouped::new(self.person_numbers(), pairs);
         let mut people: Vec<&[(u32, u64)]> = of_person.iter().filter(|rows| !rows.is_empty()).collect();
         parallel_sort(&mut people, control)?;
-        let mut exposure = Exposure::default();
-        let mut classes = 0;
         for same in people.chunk_by(|a, b| a == b) {
-            exposure.add(same.len() as u64, same.len() as u64);
-            classes += 1;
+            let rows = same[0].iter().map(|&(_, rows)| rows).sum();
+            on_class(same.len() as u64, rows);
         }
-        Ok((exposure, classes))
+        Ok(())
     }
 
-    /// Returns the number of classes, rows and people in each bucket that is not empty, smallest sizes first.
+    /// Returns the number of classes, rows and people in each bucket that is not empty, smallest sizes first, given the
+    /// size of each class.
     pub fn size_groups(&self, sizes: &[u64], buckets: &SizeBuckets) -> Vec<SizeGroup> {
-        self.classes.size_groups(sizes, buckets)
+        let mut groups = self.classes.size_groups(sizes, buckets);
+        if self.counts_people() {
+            for (size, people) in self.exposure(sizes).iter() {
+                let after = groups.partition_point(|group| group.from <= size);
+                groups[after - 1].people += people;
+            }
+        }
+        groups
+    }
+
+    /// Returns the same for classes of people whose rows have the same values, each as often.
+    pub fn size_groups_by_person(&self, buckets: &SizeBuckets, control: &Control) -> Result<Vec<SizeGroup>> {
+        let mut groups = SizeGroups::new(buckets);
+        self.for_each_class_of_people(control, |people, rows| {
+            let group = groups.of(people);
+            group.classes += 1;
+            group.people += people;
+            group.rows += people * rows;
+        })?;
+        Ok(groups.into_vec())
     }
 
     /// Returns the values of a sensitive column in each class, in ascending order, and how many rows or people have
