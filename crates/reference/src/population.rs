@@ -96,13 +96,17 @@ pub fn pitman_alone(population: u64, theta: f64, alpha: f64) -> f64 {
 /// Returns Zayatz' estimate of the number of population uniques (1991). `sizes` has the size of each class.
 pub fn zayatz(sizes: &[u64], population: u64) -> f64 {
     let people: u64 = sizes.iter().sum();
-    let choose = |n: u64, k: u64| (0..k).map(|i| (n - i) as f64 / (k - i) as f64).product::<f64>();
+    let ln_choose = |n: u64, k: u64| {
+        (0..k)
+            .map(|i| ((n - i) as f64 / (k - i) as f64).ln())
+            .sum::<f64>()
+    };
     // Probability that one member of a class is in the sample.
     let one_of = |size: u64| {
         if population - size < people - 1 {
             return 0.0;
         }
-        size as f64 * choose(population - size, people - 1) / choose(population, people)
+        size as f64 * (ln_choose(population - size, people - 1) - ln_choose(population, people)).exp()
     };
     let uniques = sizes.iter().filter(|&&size| size == 1).count() as f64;
     let expected: f64 = sizes.iter().map(|&size| one_of(size)).sum();

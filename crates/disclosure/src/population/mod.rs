@@ -35,7 +35,7 @@ pub use class_sizes::ClassSizes;
 pub use household_risk::household_risks;
 pub use individual_risk::{Method, individual_risk, individual_risk_sdcmicro};
 pub use log_linear::{Bias, Fit, Interactions, LogLinear, log_linear};
-pub use negative_binomial::{Equations, negative_binomial};
+pub use negative_binomial::{Equations, NegativeBinomial};
 pub use pitman::Pitman;
 pub use sizes::{PopulationSizes, class_risks};
 pub use uniqueness::{Estimate, Model, Uniqueness, check_fraction};

@@ -23,43 +23,52 @@ pub enum Equations {
     Arx,
 }
 
-/// Estimates the number of classes that have one member in the population from which the share `fraction` is sampled,
-/// independently of each other (Chen and Keller-McNulty 1998).
+/// The slide negative binomial model, fitted to a sample (Chen and Keller-McNulty 1998).
 ///
 /// The sizes of the K classes of the population, less 1, have a negative binomial distribution: a size of k has the
-/// probability C(α+k−2, k−1)(1−β)^(k−1) β^α, and Kβ^α classes have one member. K is estimated first, then α and β so
-/// that the expected numbers of classes with one and two members in the sample are those that were found. Returns `None`
-/// if there are no such α > 0 and β between 0 and 1, or none were found.
-///
-/// The standard error follows by the delta method from independent numbers of classes of each size with Poisson
-/// distributions.
-pub fn negative_binomial(sample: &ClassSizes, fraction: f64, equations: Equations) -> Option<Estimate> {
-    let (c1, c2) = (sample.of_size(1) as f64, sample.of_size(2) as f64);
-    if c1 == 0.0 || c2 == 0.0 {
-        return None;
-    }
-    let classes = Shlosser::new(sample, fraction, equations);
-    let system = System {
-        k: classes.estimate(),
-        f: fraction,
-        c1,
-        c2,
-        sign: if equations == Equations::Published {
-            1.0
-        } else {
-            -1.0
-        },
-    };
-    if !(system.k.is_finite() && system.k > 0.0) {
-        return None;
-    }
-    let mut starts = ALPHAS.iter().flat_map(|&alpha| BETAS.map(|beta| (alpha, beta)));
-    let (alpha, beta) = starts.find_map(|start| system.solve(start))?;
-    let uniques = system.k * beta.powf(alpha);
-    let change = system.change(alpha, beta)?;
-    let variance: f64 = sample
-        .iter()
-        .map(|(size, count)| {
+/// probability C(α+k−2, k−1)(1−β)^(k−1) β^α, so that Kβ^α classes have one member.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NegativeBinomial {
+    /// Estimated number K of classes in the population.
+    pub classes: f64,
+    /// Parameter α, greater than 0.
+    pub alpha: f64,
+    /// Parameter β, between 0 and 1.
+    pub beta: f64,
+    /// Estimated number of classes that have one member in the population. Its standard error follows by the delta method
+    /// from independent numbers of classes of each size in the sample, with Poisson distributions.
+    pub uniques: Estimate,
+}
+
+impl NegativeBinomial {
+    /// Fits the model. The share `fraction` of the population is in the sample, each person independently of the others.
+    /// K is estimated first, then α and β so that the expected numbers of classes with one and two members in the sample
+    /// are those that were found. Returns `None` if there are no such α and β, or none were found.
+    pub fn fit(sample: &ClassSizes, fraction: f64, equations: Equations) -> Option<Self> {
+        let (c1, c2) = (sample.of_size(1) as f64, sample.of_size(2) as f64);
+        if c1 == 0.0 || c2 == 0.0 {
+            return None;
+        }
+        let classes = Shlosser::new(sample, fraction, equations);
+        let system = System {
+            k: classes.estimate(),
+            f: fraction,
+            c1,
+            c2,
+            sign: if equations == Equations::Published {
+                1.0
+            } else {
+                -1.0
+            },
+        };
+        if !(system.k.is_finite() && system.k > 0.0) {
+            return None;
+        }
+        let mut starts = ALPHAS.iter().flat_map(|&alpha| BETAS.map(|beta| (alpha, beta)));
+        let (alpha, beta) = starts.find_map(|start| system.solve(start))?;
+        let uniques = system.k * beta.powf(alpha);
+        let change = system.change(alpha, beta)?;
+        let of_size = |(size, count): (u64, u64)| {
             let by_k = change.0 * classes.derivative(size) / system.k;
             let by_counts = match size {
                 1 => change.1 / c1,
@@ -67,13 +76,19 @@ pub fn negative_binomial(sample: &ClassSizes, fraction: f64, equations: Equation
                 _ => 0.0,
             };
             count as f64 * (uniques * (by_k + by_counts)).powi(2)
+        };
+        let variance: f64 = sample.iter().map(of_size).sum();
+        let population = sample.units() as f64 / fraction;
+        (uniques <= population).then_some(NegativeBinomial {
+            classes: system.k,
+            alpha,
+            beta,
+            uniques: Estimate {
+                uniques,
+                standard_error: Some(variance.sqrt()),
+            },
         })
-        .sum();
-    let population = sample.units() as f64 / fraction;
-    (uniques <= population).then_some(Estimate {
-        uniques,
-        standard_error: Some(variance.sqrt()),
-    })
+    }
 }
 
 /// Shlosser's second estimate of the number of classes in the population (Haas and Stokes 1998, section 3.4):

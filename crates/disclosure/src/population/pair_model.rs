@@ -19,8 +19,13 @@ const MAX_PAIRS: usize = 1 << 22;
 /// Largest number of changes of expected numbers: combinations times pairs of columns times rounds.
 const MAX_CHANGES: usize = 2_000_000_000;
 
-/// Largest relative difference of a frequency at which the model is fitted.
+/// Largest relative difference of a frequency at which the iteration stops.
 const FITTED: f64 = 1e-8;
+
+/// Largest number of rounds, and the largest relative difference of a frequency that is accepted after them. Differences
+/// shrink slowly if some means converge to 0 although all pairs of values occur.
+const MAX_ROUNDS: usize = 400;
+const ACCEPTED: f64 = 0.01;
 
 /// Relative size of the residual at which a system of equations is solved, and the largest number of steps to it.
 const SOLVED: f64 = 1e-7;
@@ -114,44 +119,41 @@ impl PairModel {
     fn iterate(&mut self, control: &Control) -> Result<bool> {
         let mut means = std::mem::take(&mut self.all_means);
         let rounds = MAX_CHANGES / (means.len().max(1) * self.pairs.len());
-        for _ in 0..rounds.max(1) {
-            let mut worst = 0.0_f64;
+        let mut worst = f64::INFINITY;
+        for _ in 0..rounds.clamp(1, MAX_ROUNDS) {
+            worst = 0.0;
             for pair in &self.pairs {
                 control.check()?;
-                let expected = self.frequencies(pair, self.people, |combination| means[combination]);
-                let observed = &self.observed[pair.start..pair.end()];
-                let factors: Vec<f64> = observed
-                    .iter()
-                    .zip(&expected)
-                    .map(|(&observed, &expected)| {
-                        if observed == 0 {
-                            0.0
-                        } else {
-                            observed as f64 / expected
-                        }
-                    })
-                    .collect();
-                let differences = observed
-                    .iter()
-                    .zip(&factors)
-                    .filter(|&(&observed, _)| observed > 0);
-                worst = differences.fold(worst, |worst, (_, factor)| worst.max((factor - 1.0).abs()));
-                let chunk = self.chunk();
-                means
-                    .par_chunks_mut(chunk)
-                    .enumerate()
-                    .for_each(|(number, means)| {
-                        for (mean, combination) in means.iter_mut().zip(number * chunk..) {
-                            *mean *= factors[pair.place(self.combinations.codes(combination))];
-                        }
-                    });
+                worst = worst.max(self.scale(pair, &mut means));
             }
             if worst <= FITTED || !worst.is_finite() {
-                self.all_means = means;
-                return Ok(worst.is_finite());
+                break;
             }
         }
-        Ok(false)
+        self.all_means = means;
+        Ok(worst <= ACCEPTED)
+    }
+
+    /// Scales the means so that the pairs of values of two columns are as frequent as in the sample. Returns the largest
+    /// relative difference before.
+    fn scale(&self, pair: &Pair, means: &mut [f64]) -> f64 {
+        let expected = self.frequencies(pair, self.people, |combination| means[combination]);
+        let observed = &self.observed[pair.start..pair.end()];
+        let (mut factors, mut worst) = (vec![0.0; observed.len()], 0.0_f64);
+        for ((factor, &observed), expected) in factors.iter_mut().zip(observed).zip(expected) {
+            if observed > 0 {
+                *factor = observed as f64 / expected;
+                worst = worst.max((*factor - 1.0).abs());
+            }
+        }
+        let chunk = self.chunk();
+        let chunks = means.par_chunks_mut(chunk).enumerate();
+        chunks.for_each(|(number, means)| {
+            for (mean, combination) in means.iter_mut().zip(number * chunk..) {
+                *mean *= factors[pair.place(self.combinations.codes(combination))];
+            }
+        });
+        worst
     }
 
     /// Returns the number of combinations that a thread works on at a time.

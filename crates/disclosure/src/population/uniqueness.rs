@@ -1,6 +1,6 @@
 //! Uniqueness in a population, estimated from the sizes of classes in a sample: all models, and which of them applies.
 
-use super::{ClassSizes, Equations, Pitman, negative_binomial, zayatz};
+use super::{ClassSizes, Equations, NegativeBinomial, Pitman, zayatz};
 use crate::{Control, Error, Result};
 
 /// Largest sampling fraction at which Dankar's rule prefers Pitman's model.
@@ -33,7 +33,7 @@ pub enum Model {
     Pitman,
     /// Zayatz': see [`zayatz()`].
     Zayatz,
-    /// The slide negative binomial model: see [`negative_binomial()`].
+    /// The slide negative binomial model: see [`NegativeBinomial`].
     NegativeBinomial,
 }
 
@@ -79,13 +79,15 @@ impl Uniqueness {
         }
         let fraction = units / population;
         let pitman = Pitman::fit(sample, control)?;
+        let negative_binomial =
+            |equations| NegativeBinomial::fit(sample, fraction, equations).map(|model| model.uniques);
         Ok(Uniqueness {
             population,
             pitman: pitman.and_then(|pitman| pitman.uniques(population)),
             pitman_expected: pitman.and_then(|pitman| pitman.expected_uniques(population)),
             zayatz: zayatz(sample, population, control)?,
-            negative_binomial: negative_binomial(sample, fraction, Equations::Published),
-            negative_binomial_arx: negative_binomial(sample, fraction, Equations::Arx),
+            negative_binomial: negative_binomial(Equations::Published),
+            negative_binomial_arx: negative_binomial(Equations::Arx),
         })
     }
 
