@@ -164,6 +164,7 @@ CREATE TYPE disclosure.diversity_figures AS (
   t_hierarchical float8,
   beta           float8,
   beta_enhanced  float8,
+  beta_enhanced_strict float8,
   delta          float8
 );
 COMMENT ON TYPE disclosure.diversity_figures IS
@@ -189,6 +190,7 @@ CREATE FUNCTION disclosure.diversity(
     OUT t_hierarchical float8,
     OUT beta           float8,
     OUT beta_enhanced  float8,
+    OUT beta_enhanced_strict float8,
     OUT delta          float8
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED

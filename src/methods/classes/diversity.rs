@@ -30,6 +30,7 @@ table_row! {
         t_hierarchical: Option<f64>,
         beta: Option<f64>,
         beta_enhanced: Option<f64>,
+        beta_enhanced_strict: Option<f64>,
         delta: Option<f64>,
     }
 }
@@ -48,12 +49,13 @@ impl DiversityRow {
             t_hierarchical: found.and_then(|found| found.t_hierarchical),
             beta: found.map(|found| found.beta),
             beta_enhanced: found.map(|found| found.beta_enhanced),
+            beta_enhanced_strict: found.map(|found| found.beta_enhanced_strict),
             delta: found.map(|found| found.delta),
         }
     }
 
     /// Returns the figures as the values of the type disclosure.diversity_figures.
-    fn into_datums(self) -> [Option<pg_sys::Datum>; 11] {
+    fn into_datums(self) -> [Option<pg_sys::Datum>; 12] {
         [
             self.column_name.into_datum(),
             self.l_distinct.into_datum(),
@@ -65,6 +67,7 @@ impl DiversityRow {
             self.t_hierarchical.into_datum(),
             self.beta.into_datum(),
             self.beta_enhanced.into_datum(),
+            self.beta_enhanced_strict.into_datum(),
             self.delta.into_datum(),
         ]
     }
