@@ -1,1 +1,4 @@
 //! Tests of sets of columns: see `disclosure::columns`.
+
+mod suda;
+mod tables;
