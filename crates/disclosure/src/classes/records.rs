@@ -198,10 +198,7 @@ impl Records {
 
     /// Returns the number of people. All rows whose person is not known count as one person.
     pub fn people(&self) -> u64 {
-        self.classes_of_people()
-            .iter()
-            .filter(|classes| !classes.is_empty())
-            .count() as u64
+        self.classes_of_people().iter().filter(|classes| !classes.is_empty()).count() as u64
     }
 
     /// Returns the number of different numbers of people, including [`UNKNOWN_PERSON`].

@@ -39,7 +39,7 @@ impl Groups {
 }
 
 /// Splits groups by the codes of a column. Its memory is used again for each group.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Splitter {
     /// Number of classes with each code, or where the next one of them goes; 0 between groups.
     places: Vec<u32>,
