@@ -5,6 +5,18 @@ use crate::{Error, Result};
 /// Largest number of sets that a search visits.
 const MAX_SETS: u64 = 1 << 24;
 
+/// Checks that sets may have at least one column.
+pub fn check_max_columns(max_columns: Option<usize>) -> Result<()> {
+    match max_columns {
+        Some(0) => Err(Error::invalid(
+            "max_columns",
+            "must be at least 1",
+            "the largest number of columns of a set, or none for sets of any size",
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// Sets of up to a number of columns. The sets of each size are numbered from 0 in lexicographic order.
 #[derive(Debug, Clone)]
 pub(super) struct ColumnSets {
@@ -17,13 +29,7 @@ pub(super) struct ColumnSets {
 impl ColumnSets {
     /// Returns the sets of up to `max_columns` columns, or of any size if it is `None`.
     pub fn new(columns: usize, max_columns: Option<usize>) -> Result<Self> {
-        if max_columns == Some(0) {
-            return Err(Error::invalid(
-                "max_columns",
-                "must be at least 1",
-                "the largest number of columns of a set, or none for sets of any size",
-            ));
-        }
+        check_max_columns(max_columns)?;
         let max_columns = max_columns.map_or(columns, |max| max.min(columns));
         let width = max_columns + 1;
         let mut binomials = vec![0_u64; (columns + 1) * width];

@@ -15,9 +15,10 @@ mod table;
 mod unique_combinations;
 mod uniques;
 
+pub use column_sets::check_max_columns;
 pub use column_risk::{ColumnRisk, KnownRisk, column_risk};
 pub use minimal_uniques::{MinimalUniques, Share, UniqueSet, minimal_uniques};
 pub use singling_out::{SetFigures, SinglingOut, SinglingOutSettings, singling_out};
-pub use suda::{Suda, UniqueSettings, dis_suda, suda};
+pub use suda::{Suda, UniqueSettings, check_fraction, dis_suda, suda};
 pub use unique_combinations::unique_combinations;
 pub use uniques::Combination;

@@ -1,6 +1,6 @@
 //! How many rows or people each set of columns singles out.
 
-use super::column_sets::{ColumnSets, without};
+use super::column_sets::{ColumnSets, check_max_columns, without};
 use super::groups::{Groups, Splitter};
 use super::lattice::{Level, Limits, Search, by_size};
 use super::minimal_uniques::next_set;
@@ -33,6 +33,14 @@ impl Default for SinglingOutSettings {
             nulls: Nulls::Value,
             budget: None,
         }
+    }
+}
+
+impl SinglingOutSettings {
+    /// Checks that the share is a number from 0 to 1, and that sets may have columns.
+    pub fn check(&self) -> Result<()> {
+        check_max_columns(self.max_columns)?;
+        Error::check_unit_interval("at_least", self.at_least)
     }
 }
 
@@ -93,7 +101,7 @@ pub fn singling_out(
     settings: &SinglingOutSettings,
     control: &Control,
 ) -> Result<SinglingOut> {
-    Error::check_unit_interval("at_least", settings.at_least)?;
+    settings.check()?;
     let table = Table::new(records, control)?;
     let sets = ColumnSets::new(table.order.len(), settings.max_columns)?;
     let limits = Limits::new(settings.budget, control);

@@ -128,6 +128,18 @@ pub fn suda(records: &Records, settings: &UniqueSettings, control: &Control) -> 
     })
 }
 
+/// Checks that a sampling fraction is above 0, up to 1.
+pub fn check_fraction(fraction: f64) -> Result<()> {
+    match fraction > 0.0 && fraction <= 1.0 {
+        true => Ok(()),
+        false => Err(Error::invalid(
+            "fraction",
+            "must be a number above 0, up to 1",
+            "the share of the population that is in the table",
+        )),
+    }
+}
+
 /// Returns the DIS-SUDA score of every class, given its SUDA score, if the table is a sample of this fraction of the
 /// population.
 ///
@@ -142,13 +154,7 @@ pub fn dis_suda(
     nulls: Nulls,
     control: &Control,
 ) -> Result<Vec<f64>> {
-    if !(fraction > 0.0 && fraction <= 1.0) {
-        return Err(Error::invalid(
-            "fraction",
-            "must be a number above 0, up to 1",
-            "the share of the population that is in the table",
-        ));
-    }
+    check_fraction(fraction)?;
     let sizes = records.sizes(nulls, control)?;
     let own = records.sizes(Nulls::Value, control)?;
     let pairs: u64 = sizes
