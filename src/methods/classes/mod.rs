@@ -188,10 +188,9 @@ fn classes_by_size(mut args: Args) -> Result<Vec<ClassesOfSize>, Error> {
     if by == By::Person {
         check_by_person(&records, None, nulls)?;
         no_examples(wanted)?;
-        let groups = run::long(
-            "comparing people",
-            |_| Ok(records.size_groups_by_person(&buckets)),
-        )?;
+        let groups = run::long("comparing people", |control| {
+            records.size_groups_by_person(&buckets, control)
+        })?;
         return Ok(groups.into_iter().map(|group| row(group, None)).collect());
     }
     let sizes = sizes_of_records(&records, nulls)?;

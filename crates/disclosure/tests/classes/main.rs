@@ -1,4 +1,10 @@
 //! Tests of equivalence classes: see `disclosure::classes`.
 
+mod diversity;
+mod golden;
+mod hierarchy;
+mod records;
+mod risk;
 mod sizes;
+mod tables;
 mod units;
