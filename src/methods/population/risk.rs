@@ -1,6 +1,6 @@
 //! The window functions `individual_risk` and `household_risk`.
 
-use crate::args::{json, names, word};
+use crate::args::{json, word};
 use crate::error::Error;
 use crate::input::window::WindowCall;
 use crate::methods::classes::records::{Choice, Needs, ReadRecords, Unit, nulls_of_enum};
@@ -10,8 +10,6 @@ use disclosure::NULL;
 use disclosure::classes::Nulls;
 use disclosure::population::{Method, class_risks, household_risks, number_households};
 use pgrx::prelude::*;
-use pgrx::{Array, FromDatum};
-use std::ffi::CStr;
 
 const METHODS: &[(&str, Method)] = &[("exact", Method::Exact), ("sdcmicro", Method::SdcMicro)];
 
@@ -24,11 +22,13 @@ struct Options {
 
 impl Options {
     fn of(call: &WindowCall, household: bool) -> Result<Self, Error> {
+        // SAFETY: sql/ declares both functions with these options.
+        let given_options = unsafe { call.options() };
         Ok(Options {
             choice: Choice {
-                columns: argument::<Array<'_, &CStr>>(call, 1).map(names),
-                labels: json("labels", argument(call, 2))?,
-                unit: Unit::of_word(argument(call, 4))?,
+                columns: given_options.names(1),
+                labels: json("labels", given_options.get(2))?,
+                unit: Unit::of_word(given_options.get(4))?,
                 needs: Needs {
                     weight: true,
                     household,
@@ -36,16 +36,10 @@ impl Options {
                 },
                 ..Choice::default()
             },
-            nulls: nulls_of_enum(argument(call, 3))?,
-            method: word("method", argument(call, 5), METHODS)?,
+            nulls: nulls_of_enum(given_options.get(3))?,
+            method: word("method", given_options.get(5), METHODS)?,
         })
     }
-}
-
-/// Returns an option by its number; `None` if it is NULL.
-fn argument<T: FromDatum>(call: &WindowCall, number: usize) -> Option<T> {
-    // SAFETY: sql/ declares both functions with the types that their options are read as.
-    unsafe { call.argument_as(number) }
 }
 
 /// Risk of a partition's rows: that of a group of rows, and the group of each row.
