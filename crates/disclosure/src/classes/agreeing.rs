@@ -42,6 +42,7 @@ impl Classes {
         control: &Control,
         of_class: impl Fn(usize, &[u32]) -> T + Send + Sync,
     ) -> Result<Vec<T>> {
+        control.require::<Option<T>>(2 * self.len())?;
         let order = other.selective_first();
         let here = self.sorted(&order, control)?;
         let others;

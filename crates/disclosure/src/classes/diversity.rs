@@ -129,15 +129,11 @@ pub fn class_diversity(
     let table = WholeTable::new(&cells, values, settings)?;
     match settings.nulls {
         Nulls::Value => {
+            control.require::<Option<Diversity>>(2 * records.classes().len())?;
             let classes: Vec<u32> = (0..records.classes().len() as u32).collect();
             let parts = classes.par_chunks(CHUNK).map(|part| {
                 control.check()?;
-                let mut class = Distribution::default();
-                let figures = part.iter().map(|&number| {
-                    class.read(&cells, &[number], settings);
-                    table.compare(&mut class)
-                });
-                Ok(figures.collect())
+                Ok(table.figures(&cells, part).collect())
             });
             let parts: Vec<Vec<Option<Diversity>>> = parts.collect::<Result<_>>()?;
             Ok(parts.into_iter().flatten().collect())
@@ -174,8 +170,20 @@ pub fn diversity(
     settings: &Settings,
     control: &Control,
 ) -> Result<Option<Diversity>> {
-    let of_classes = class_diversity(records, column, values, settings, control)?;
-    Ok(of_classes.into_iter().flatten().reduce(Diversity::worst))
+    if settings.nulls == Nulls::Wildcard {
+        let of_classes = class_diversity(records, column, values, settings, control)?;
+        return Ok(of_classes.into_iter().flatten().reduce(Diversity::worst));
+    }
+    settings.check()?;
+    let cells = records.cells(column, control)?;
+    let table = WholeTable::new(&cells, values, settings)?;
+    let classes: Vec<u32> = (0..records.classes().len() as u32).collect();
+    let parts = classes.par_chunks(CHUNK).map(|part| {
+        control.check()?;
+        Ok(table.figures(&cells, part).flatten().reduce(Diversity::worst))
+    });
+    let parts: Vec<Option<Diversity>> = parts.collect::<Result<_>>()?;
+    Ok(parts.into_iter().flatten().reduce(Diversity::worst))
 }
 
 /// Values in a class.
@@ -296,6 +304,15 @@ impl<'a> WholeTable<'a> {
                 None => Vec::new(),
             },
             counts,
+        })
+    }
+
+    /// Returns the figures of these classes.
+    fn figures(&self, cells: &Cells, classes: &[u32]) -> impl Iterator<Item = Option<Diversity>> {
+        let mut class = Distribution::default();
+        classes.iter().map(move |&number| {
+            class.read(cells, &[number], self.settings);
+            self.compare(&mut class)
         })
     }
 

@@ -14,6 +14,9 @@ pub const SMALL_SIZES: [u64; 4] = [3, 5, 11, 20];
 /// Reciprocals of the risks in [`Risk::above`].
 pub const HIGH_RISKS: [u64; 3] = [5, 11, 20];
 
+/// Classes between two checks for a cancel.
+const CHUNK: usize = 1 << 14;
+
 /// Risk of re-identification by one kind of adversary.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -209,12 +212,15 @@ fn counterparts(
 ) -> Result<Vec<u64>> {
     match nulls {
         Nulls::Wildcard => classes.sum_agreeing(others, sizes, control),
-        Nulls::Value => Ok((0..classes.len())
-            .map(|class| {
-                others
-                    .find(classes.codes(class))
-                    .map_or(0, |found| sizes[found as usize])
-            })
-            .collect()),
+        Nulls::Value => {
+            let size_there = |class: usize| {
+                if class.is_multiple_of(CHUNK) {
+                    control.check()?;
+                }
+                let found = others.find(classes.codes(class));
+                Ok(found.map_or(0, |found| sizes[found as usize]))
+            };
+            (0..classes.len()).map(size_there).collect()
+        }
     }
 }
