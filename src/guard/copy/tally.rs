@@ -22,6 +22,8 @@ pub enum Comparison {
     Bytes,
     /// By the equality of their type, under the collation of the type.
     Equality,
+    /// By the equality of their type, under the collation of the column: people who might be the same are.
+    Person,
 }
 
 /// Column that is counted: the index, from 0, of an output or hidden column, and how its values are compared.
@@ -53,15 +55,19 @@ impl Counting {
     pub unsafe fn new(shape: TupleDesc, columns: Vec<TallyColumn>) -> Self {
         // SAFETY: by the contract of the function; the look-up accepts any OID.
         let dictionary = |&(column, comparison): &TallyColumn| unsafe {
-            let oid = (*attribute(shape, column)).atttypid;
+            let about = attribute(shape, column);
+            let oid = (*about).atttypid;
             let column = ColumnType {
                 name: column.to_string(),
                 oid,
-                collation: pg_sys::get_typcollation(oid),
+                collation: match comparison {
+                    Comparison::Person => (*about).attcollation,
+                    _ => pg_sys::get_typcollation(oid),
+                },
             };
             match comparison {
                 Comparison::Bytes => Dictionary::exact(column),
-                Comparison::Equality => Dictionary::new(column),
+                Comparison::Equality | Comparison::Person => Dictionary::new(column),
             }
         };
         let dictionaries: Vec<Dictionary> = columns.iter().map(dictionary).collect();
@@ -69,7 +75,7 @@ impl Counting {
             encoder: Encoder::with(dictionaries, Counted::default()),
             calls_functions: columns
                 .iter()
-                .any(|(_, comparison)| *comparison == Comparison::Equality),
+                .any(|(_, comparison)| *comparison != Comparison::Bytes),
             columns,
             rows: 0,
         }

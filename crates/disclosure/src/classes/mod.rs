@@ -17,6 +17,7 @@
 //! # Ok::<(), disclosure::Error>(())
 //! ```
 
+mod cautious;
 mod diversity;
 mod hierarchy;
 mod pairs;
@@ -25,6 +26,7 @@ mod risk;
 mod units;
 mod wildcard;
 
+pub use cautious::{cautious_diversity, cautious_risk_summary};
 pub use diversity::{Diversity, Settings as DiversitySettings, Values, class_diversity, diversity};
 pub use hierarchy::Hierarchy;
 pub use pairs::{Grouped, Pairs};

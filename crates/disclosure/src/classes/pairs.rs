@@ -68,6 +68,12 @@ impl Pairs {
         &self.keys
     }
 
+    /// Returns the first and the second number of each pair, and its count.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, u32, u64)> + '_ {
+        let entries = self.keys.iter().zip(&self.counts);
+        entries.map(|(&(first, second), &count)| (first, second, count))
+    }
+
     /// Returns the pairs by their first number, of which there are `firsts`. Each has its second number and its count.
     pub fn by_first(&self, firsts: usize) -> Grouped<(u32, u64)> {
         let entries = self.keys.iter().zip(&self.counts);

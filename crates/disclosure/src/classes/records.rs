@@ -42,7 +42,7 @@ pub enum By {
 }
 
 /// Number of a person whose identity is not known, because all columns that identify them are NULL.
-const UNKNOWN_PERSON: u32 = 0;
+pub(super) const UNKNOWN_PERSON: u32 = 0;
 
 /// Rows of a table, counted by class. They are added in one pass.
 #[derive(Debug, Clone, Default)]
@@ -186,6 +186,31 @@ impl Records {
     /// Returns the classes that each person is in, and the number of rows there, by the number of the person.
     fn classes_of_people(&self) -> Grouped<(u32, u64)> {
         self.members.by_second(self.person_numbers())
+    }
+
+    /// Returns the classes of each person, by the number of the person, and the number of their rows there. Empty if rows
+    /// are counted.
+    pub(super) fn rows_of_people(&self) -> Grouped<(u32, u64)> {
+        match self.counts_people() {
+            true => self.classes_of_people(),
+            false => Grouped::default(),
+        }
+    }
+
+    /// Returns the number of rows with each value of a sensitive column in each class, as triples of class, value and
+    /// number. A class and a value may occur in several of them.
+    pub(super) fn rows_of_values(&self, column: usize) -> impl Iterator<Item = (u32, u32, u64)> {
+        let class_of = |group: u32| match self.counts_people() {
+            true => self.members.keys()[group as usize].0,
+            false => group,
+        };
+        let values = self.values[column].iter();
+        values.map(move |(group, value, rows)| (class_of(group), value, rows))
+    }
+
+    /// Returns the values of a sensitive column that each member of a class has, by the number of the member.
+    pub(super) fn values_of_members(&self, column: usize) -> Grouped<(u32, u64)> {
+        self.values[column].by_first(self.members.len())
     }
 
     /// Returns the number of rows, or of people if they are counted, in each class. Rows whose person is not known add
