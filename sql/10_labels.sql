@@ -97,7 +97,7 @@ CREATE FUNCTION disclosure.label_column(relation regclass, column_name name, lab
   LANGUAGE c VOLATILE PARALLEL UNSAFE
   AS 'MODULE_PATHNAME', 'label_column_wrapper';
 COMMENT ON FUNCTION disclosure.label_column(regclass, name, text) IS
-  'labels a column: quasi, sensitive, sensitive nulls=value, identifier, person, household, ignore, likelihood=… danger=…, or sensitive danger={"…": …, "*": …}; NULL removes the label';
+  'labels a column: quasi, sensitive, sensitive nulls=value, identifier, person, household, weight, ignore, likelihood=… danger=…, or sensitive danger={"…": …, "*": …}; NULL removes the label';
 
 CREATE FUNCTION disclosure.label_columns(
     relation   regclass,
@@ -106,11 +106,12 @@ CREATE FUNCTION disclosure.label_columns(
     identifier name[] DEFAULT NULL,
     person     name[] DEFAULT NULL,
     household  name[] DEFAULT NULL,
-    ignore     name[] DEFAULT NULL
+    ignore     name[] DEFAULT NULL,
+    weight     name[] DEFAULT NULL
   ) RETURNS int
   LANGUAGE c VOLATILE PARALLEL UNSAFE
   AS 'MODULE_PATHNAME', 'label_columns_wrapper';
-COMMENT ON FUNCTION disclosure.label_columns(regclass, name[], name[], name[], name[], name[], name[]) IS
+COMMENT ON FUNCTION disclosure.label_columns(regclass, name[], name[], name[], name[], name[], name[], name[]) IS
   'labels several columns, all or none, and returns how many';
 
 CREATE FUNCTION disclosure.copy_labels(source regclass, target regclass) RETURNS int

@@ -12,7 +12,6 @@ use crate::guard::{duties, enforcement, rights};
 use crate::input::relation::Relation;
 use crate::pg::origin::{Origins, origins_of};
 use crate::pg::query::{Answer, Parameters};
-use crate::pg::types::ColumnType;
 use disclosure::Label;
 use pgrx::direct_function_call;
 use pgrx::pg_sys::Oid;
@@ -58,17 +57,18 @@ fn set_label(mut args: Args) -> Result<(), Error> {
 }
 
 /// The arguments of `label_columns`, each with the label that it stands for.
-const ARGUMENTS: [(&str, Label); 6] = [
+const ARGUMENTS: [(&str, Label); 7] = [
     ("quasi", Label::Quasi),
     ("sensitive", Label::Sensitive),
     ("identifier", Label::Identifier),
     ("person", Label::Person),
     ("household", Label::Household),
     ("ignore", Label::Ignore),
+    ("weight", Label::Weight),
 ];
 
 /// label_columns(relation regclass, quasi name[], sensitive name[], identifier name[], person name[], household name[],
-/// ignore name[])
+/// ignore name[], weight name[])
 #[pg_extern(sql = false)]
 fn label_columns(args: Args) -> i32 {
     set_labels(args).unwrap_or_else(Error::raise)
@@ -321,19 +321,10 @@ fn own_labels_of(relation: Oid) -> Result<Labels, Error> {
     Ok(labels)
 }
 
-/// Returns the columns of a relation that an adversary may know beforehand, by their labels. A column without a
-/// label is one of them, and the caller is told so.
-pub fn known_columns(oid: Oid, relation: &Relation) -> Result<Vec<ColumnType>, Error> {
-    let labels = labels_of(oid)?;
-    let is_known = |column: &&ColumnType| {
-        let label = labels.get(&column.name);
-        label.is_none_or(|label| label.weights().is_some_and(|weights| weights.likelihood > 0.0))
-    };
-    let known: Vec<ColumnType> = relation.columns().iter().filter(is_known).cloned().collect();
-    let names = known.iter().map(|column| &column.name[..]);
-    let unlabelled: Vec<&str> = names.filter(|name| !labels.contains_key(*name)).collect();
-    notice(oid, &unlabelled, "as known to an adversary");
-    Ok(known)
+/// Tells the caller, once per statement and relation, that columns which form classes have no label, and so count as
+/// known.
+pub fn notice_known(relation: Oid, columns: &[&str]) {
+    notice(relation, columns, "as known to an adversary");
 }
 
 /// Tells the caller, once per statement and relation, that columns which take part in a measure have no label, and so

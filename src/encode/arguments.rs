@@ -3,7 +3,6 @@
 //! The arguments are several columns, or one row whose columns are meant. After them may come an option
 //! ([`OptionArgument`]). The columns of an anonymous row are known only when a row that is not NULL arrives.
 
-use crate::encode::dictionary::Dictionary;
 use crate::encode::encoder::Encoder;
 use crate::encode::{Encoded, Sink};
 use crate::error::Error;
@@ -18,7 +17,6 @@ use std::ffi::CStr;
 pub struct ArgumentRows<S: Sink> {
     /// Memory context that lives until the last row.
     context: pg_sys::MemoryContext,
-    new_encoder: fn(Vec<ColumnType>, S) -> Encoder<S>,
     /// Set if the only argument is a row, once its columns are known.
     shape: Option<RowShape>,
     columns: Columns<S>,
@@ -29,18 +27,20 @@ enum Columns<S: Sink> {
     /// The first row that is not NULL tells the columns of an anonymous row. Until then, rows are only
     /// counted.
     Unknown {
-        sink: Option<S>,
+        new_encoder: Option<NewEncoder<S>>,
         nulls: u64,
     },
 }
 
+/// Makes the encoder once the columns are known.
+type NewEncoder<S> = Box<dyn FnOnce(Vec<ColumnType>) -> Result<Encoder<S>, Error>>;
+
 impl<S: Sink> ArgumentRows<S> {
-    /// Returns an encoder without rows. `arguments` are the types of the call's arguments; `new_encoder` is
-    /// [`Encoder::new`] or [`Encoder::alone`]; `context` must live until the last row.
+    /// Returns an encoder without rows. `arguments` are the types of the call's arguments; `new_encoder` makes the
+    /// encoder of their columns; `context` must live until the last row.
     pub fn new(
         arguments: Vec<ColumnType>,
-        sink: S,
-        new_encoder: fn(Vec<ColumnType>, S) -> Encoder<S>,
+        new_encoder: impl FnOnce(Vec<ColumnType>) -> Result<Encoder<S>, Error> + 'static,
         context: pg_sys::MemoryContext,
     ) -> Result<Self, Error> {
         if let Some(literal) = arguments
@@ -53,19 +53,24 @@ impl<S: Sink> ArgumentRows<S> {
         }
         let (shape, columns) = match &arguments[..] {
             [only] if only.base_type() == pg_sys::RECORDOID => {
-                let sink = Some(sink);
-                (None, Columns::Unknown { sink, nulls: 0 })
+                let new_encoder: Option<NewEncoder<S>> = Some(Box::new(new_encoder));
+                (
+                    None,
+                    Columns::Unknown {
+                        new_encoder,
+                        nulls: 0,
+                    },
+                )
             }
             [only] if row::is_composite(only.base_type()) => {
                 let shape = RowShape::of_type(only.base_type(), context);
-                let columns = Columns::Known(new_encoder(shape.columns(), sink));
+                let columns = Columns::Known(new_encoder(shape.columns())?);
                 (Some(shape), columns)
             }
-            _ => (None, Columns::Known(new_encoder(arguments, sink))),
+            _ => (None, Columns::Known(new_encoder(arguments)?)),
         };
         Ok(ArgumentRows {
             context,
-            new_encoder,
             shape,
             columns,
         })
@@ -90,12 +95,12 @@ impl<S: Sink> ArgumentRows<S> {
                     *nulls += 1;
                     Ok(())
                 }
-                (Columns::Unknown { sink, nulls }, _) => {
+                (Columns::Unknown { new_encoder, nulls }, _) => {
                     let shape = RowShape::of_value(row.value, self.context);
-                    let sink = sink
+                    let new_encoder = new_encoder
                         .take()
                         .ok_or(Error::Internal("rows were pushed after an error"))?;
-                    let mut encoder = (self.new_encoder)(shape.columns(), sink);
+                    let mut encoder = new_encoder(shape.columns())?;
                     (0..*nulls).try_for_each(|_| encoder.push_null())?;
                     self.columns = Columns::Known(encoder);
                     self.shape = Some(shape);
@@ -106,14 +111,14 @@ impl<S: Sink> ArgumentRows<S> {
     }
 
     /// Returns the sink with all rows so far, and the number of further rows, which are NULL and whose
-    /// columns are not known. The sink is `None` if the encoder has a thread.
+    /// columns are not known. The sink is `None` before the columns are known, and if the encoder has a thread.
     pub fn so_far(&mut self) -> Result<(Option<&S>, u64), Error> {
         match &mut self.columns {
             Columns::Known(encoder) => {
                 encoder.flush()?;
                 Ok((encoder.sink(), 0))
             }
-            Columns::Unknown { sink, nulls } => Ok((sink.as_ref(), *nulls)),
+            Columns::Unknown { nulls, .. } => Ok((None, *nulls)),
         }
     }
 
@@ -121,18 +126,10 @@ impl<S: Sink> ArgumentRows<S> {
     pub fn finish(self) -> Result<Finished<S>, Error> {
         match self.columns {
             Columns::Known(encoder) => {
-                let Encoded { dictionaries, sink } = encoder.finish()?;
-                Ok(Finished {
-                    dictionaries: Some(dictionaries),
-                    sink,
-                    nulls: 0,
-                })
+                let encoded = Some(encoder.finish()?);
+                Ok(Finished { encoded, nulls: 0 })
             }
-            Columns::Unknown { sink, nulls } => Ok(Finished {
-                dictionaries: None,
-                sink: sink.ok_or(Error::Internal("rows were pushed after an error"))?,
-                nulls,
-            }),
+            Columns::Unknown { nulls, .. } => Ok(Finished { encoded: None, nulls }),
         }
     }
 }
@@ -140,9 +137,8 @@ impl<S: Sink> ArgumentRows<S> {
 /// Result of reading arguments.
 pub struct Finished<S> {
     /// `None` if the columns never became known.
-    pub dictionaries: Option<Vec<Dictionary>>,
-    pub sink: S,
-    /// Number of rows that are NULL and whose columns never became known. The sink has not received them.
+    pub encoded: Option<Encoded<S>>,
+    /// Number of rows that are NULL and whose columns never became known. No sink has received them.
     pub nulls: u64,
 }
 

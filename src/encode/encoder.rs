@@ -30,6 +30,8 @@ enum Reader {
     Bits(Intake),
     /// Looks them up in this dictionary.
     Images(Images),
+    /// Ignores them: all rows have the code of NULL. The dictionary stays empty.
+    Ignored(Dictionary),
 }
 
 /// Rows on their way to the sink.
@@ -98,6 +100,24 @@ impl<S: Sink> Encoder<S> {
         }
     }
 
+    /// Returns the encoder, which has read no row yet, with only those columns read that `is_read` accepts by their
+    /// positions.
+    pub fn reading(mut self, is_read: impl Fn(usize) -> bool) -> Self {
+        if let WorkerPlace::SameThread(worker) = &mut self.worker {
+            let readers = self.readers.into_iter().zip(&mut worker.bits).enumerate();
+            let reader = |(position, (reader, bits)): (usize, (Reader, &mut Option<Bits>))| match reader {
+                reader if is_read(position) => reader,
+                Reader::Images(dictionary) => Reader::Ignored(Dictionary::Images(dictionary)),
+                reader => match bits.take() {
+                    Some(dictionary) => Reader::Ignored(Dictionary::Bits(dictionary)),
+                    None => reader,
+                },
+            };
+            self.readers = readers.map(reader).collect();
+        }
+        self
+    }
+
     /// Returns an encoder that starts a second thread if there are many rows and `disclosure.threads` allows
     /// it.
     pub fn new(columns: impl IntoIterator<Item = ColumnType>, sink: S) -> Self {
@@ -131,6 +151,7 @@ impl<S: Sink> Encoder<S> {
                         LEFT_TO_WORKER
                     }
                     Reader::Images(dictionary) => dictionary.encode(value)?,
+                    Reader::Ignored(_) => NULL,
                 };
                 column.codes.push(code);
             }
@@ -206,6 +227,7 @@ impl<S: Sink> Encoder<S> {
             .zip(bits)
             .filter_map(|column| match column {
                 (Reader::Images(dictionary), _) => Some(Dictionary::Images(dictionary)),
+                (Reader::Ignored(dictionary), _) => Some(dictionary),
                 (Reader::Bits(_), bits) => bits.map(Dictionary::Bits),
             })
             .collect();

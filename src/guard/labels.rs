@@ -114,7 +114,7 @@ impl Labels {
 
     /// Returns the weights of a value that is made of `origins`: the maximum likelihood and the maximum danger
     /// of all, or `None` if all are labelled `ignore`. In an export an identifier counts as a quasi-identifier,
-    /// because an adversary who knows it knows whose row it is.
+    /// because an adversary who knows it knows whose row it is; so does a sampling weight.
     pub fn weights(&mut self, origins: &Origins) -> Result<Option<Weights>, Error> {
         let mut worst: Option<Weights> = None;
         let mut is_ignored = false;
@@ -124,7 +124,7 @@ impl Labels {
                     is_ignored = true;
                     continue;
                 }
-                Some(label) if label.is_identifier() => Label::Quasi.weights(),
+                Some(label) if label.is_identifier() || label == Label::Weight => Label::Quasi.weights(),
                 Some(label) => label.weights(),
                 // The columns that a view's column is made of are among the origins, too.
                 None if catalog::is_view(origin.relation) && origins.len() > 1 => continue,

@@ -77,6 +77,17 @@ impl Relation {
     /// Encodes these columns of every row that the calling user may see. A column that has another type in
     /// the relation is cast.
     pub fn read_as<S: Sink>(&self, columns: Vec<ColumnType>, sink: S) -> Result<Encoded<S>, Error> {
+        let dictionaries = columns.iter().cloned().map(Dictionary::new).collect();
+        self.read_into(columns, dictionaries, sink)
+    }
+
+    /// Encodes columns like [`read_as`](Self::read_as), with these dictionaries, which may have values already.
+    pub fn read_into<S: Sink>(
+        &self,
+        columns: Vec<ColumnType>,
+        dictionaries: Vec<Dictionary>,
+        sink: S,
+    ) -> Result<Encoded<S>, Error> {
         let is_here = |wanted: &ColumnType| {
             let mut columns = self.columns.iter();
             columns.any(|column| column.name == wanted.name && column.oid == wanted.oid)
@@ -88,7 +99,6 @@ impl Relation {
                 false => format!("{name}::{}", type_name(column.oid)),
             }
         });
-        let dictionaries = columns.iter().cloned().map(Dictionary::new).collect();
         self.read_expressions(wanted.collect(), dictionaries, sink)
     }
 

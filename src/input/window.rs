@@ -256,21 +256,40 @@ impl WindowCall {
     /// Encodes the first arguments of every row of the partition, those that make up `columns`. There are no
     /// dictionaries if the only column is an anonymous row that is NULL in all rows, because its columns
     /// never became known.
-    pub fn read<S: Sink>(&self, columns: Vec<ColumnType>, sink: S) -> Result<Encoded<S>, Error> {
+    pub fn read<S: Sink + Default>(&self, columns: Vec<ColumnType>) -> Result<Encoded<S>, Error> {
+        self.read_by(
+            columns,
+            |columns| Ok(Encoder::new(columns, S::default())),
+            S::default,
+        )
+    }
+
+    /// Encodes the first arguments like [`read`](Self::read). `new_encoder` makes the encoder once the columns are known.
+    /// If they never are, the sink is `sink_without_columns`.
+    pub fn read_by<S: Sink>(
+        &self,
+        columns: Vec<ColumnType>,
+        new_encoder: impl FnOnce(Vec<ColumnType>) -> Result<Encoder<S>, Error> + 'static,
+        sink_without_columns: impl FnOnce() -> S,
+    ) -> Result<Encoded<S>, Error> {
         let width = columns.len();
         // SAFETY: only this thread uses the variable.
         let context = unsafe { pg_sys::CurrentMemoryContext };
-        let mut rows = ArgumentRows::new(columns, sink, Encoder::new, context)?;
+        let mut rows = ArgumentRows::new(columns, new_encoder, context)?;
         // SAFETY: the values have the arguments' types and are encoded before the next row is read.
         self.for_each_row(width, 1, |arguments| unsafe { rows.push(arguments) })?;
-        let mut finished = rows.finish()?;
-        if finished.dictionaries.is_none() {
-            finished.sink.rows(Rows::new(&[], finished.nulls as usize))?;
+        let finished = rows.finish()?;
+        match finished.encoded {
+            Some(encoded) => Ok(encoded),
+            None => {
+                let mut sink = sink_without_columns();
+                sink.rows(Rows::new(&[], finished.nulls as usize))?;
+                Ok(Encoded {
+                    dictionaries: Vec::new(),
+                    sink,
+                })
+            }
         }
-        Ok(Encoded {
-            dictionaries: finished.dictionaries.unwrap_or_default(),
-            sink: finished.sink,
-        })
     }
 
     /// Returns the first arguments of every row of the partition, each as one column. Errors call the columns

@@ -5,6 +5,7 @@ use super::types::ColumnType;
 use pgrx::pg_sys::{self, Oid};
 use pgrx::prelude::*;
 use pgrx::spi::quote_qualified_identifier;
+use pgrx::{PgTryBuilder, direct_function_call};
 use std::ffi::{CStr, CString, c_char};
 
 /// Returns the schema and name of a relation, not quoted; `None` if there is no relation with this OID.
@@ -41,6 +42,18 @@ pub fn name_of(relation: Oid) -> String {
         || format!("relation {}", relation.to_u32()),
         |(schema, name)| quote_qualified_identifier(schema, name),
     )
+}
+
+/// Returns the relation with a name as SQL has it, perhaps with a schema and in double quotes; `None` if there is none,
+/// or if it is not a valid name.
+pub fn relation_named(name: &str) -> Option<Oid> {
+    // SAFETY: a function of Postgres with an argument of its type. It may raise an error about the name.
+    let find = || unsafe { direct_function_call::<Oid>(pg_sys::to_regclass, &[name.into_datum()]) };
+    PgTryBuilder::new(find)
+        .catch_when(PgSqlErrorCode::ERRCODE_INVALID_NAME, |_| None)
+        .catch_when(PgSqlErrorCode::ERRCODE_SYNTAX_ERROR, |_| None)
+        .catch_when(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, |_| None)
+        .execute()
 }
 
 /// Returns the owner of a relation; `None` if it does not exist.

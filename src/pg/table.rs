@@ -3,11 +3,13 @@
 
 use crate::error::Error;
 use pgrx::callconv::{CallCx, RetAbi};
+use pgrx::heap_tuple::PgHeapTuple;
 use pgrx::iter::TableIterator;
 use pgrx::pg_sys::{self, Datum, FunctionCallInfo};
 use pgrx::pgrx_sql_entity_graph::metadata::{
     ArgumentError, ReturnsError, ReturnsRef, SqlMappingRef, SqlTranslatable, TypeOrigin,
 };
+use pgrx::{AllocatedByRust, PgTupleDesc};
 
 /// Rows of a function that returns a table.
 pub struct Table<R: 'static>(TableIterator<'static, R>);
@@ -126,6 +128,25 @@ pub unsafe fn form<const N: usize>(fcinfo: FunctionCallInfo, values: [Option<Dat
         let call = (*(*fcinfo).flinfo).fn_extra.cast::<pg_sys::FuncCallContext>();
         let tuple = pg_sys::heap_form_tuple((*call).tuple_desc, values.as_mut_ptr(), nulls.as_mut_ptr());
         pg_sys::HeapTupleHeaderGetDatum((*tuple).t_data)
+    }
+}
+
+/// Forms a row of the composite type that a function returns.
+///
+/// # Safety
+/// `fcinfo` must be that of the current call, and the values must have the types of the composite type's columns.
+pub unsafe fn composite<const N: usize>(
+    fcinfo: FunctionCallInfo,
+    values: [Option<Datum>; N],
+) -> Result<PgHeapTuple<'static, AllocatedByRust>, Error> {
+    let not_declared = Error::Internal("the result type is not the one that was declared");
+    // SAFETY: by the contract of the function.
+    unsafe {
+        let result = pg_sys::get_func_rettype((*(*fcinfo).flinfo).fn_oid);
+        let Some(row_type) = PgTupleDesc::for_composite_type_by_oid(result) else {
+            return Err(not_declared);
+        };
+        PgHeapTuple::from_datums(row_type, values).map_err(|_| not_declared)
     }
 }
 

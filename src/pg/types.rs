@@ -44,6 +44,15 @@ pub fn becomes(from: pg_sys::Oid, to: pg_sys::Oid) -> bool {
     unsafe { pg_sys::can_coerce_type(1, &from, &to, pg_sys::CoercionContext::COERCION_IMPLICIT) }
 }
 
+/// Returns whether the order of a type says how far apart values are: numbers, dates and times, intervals, booleans and
+/// enums, but not texts.
+pub fn has_distances(oid: pg_sys::Oid) -> bool {
+    let (mut category, mut is_preferred) = (0, false);
+    // SAFETY: an unknown OID raises an ERROR; both pointers are to variables of their types.
+    unsafe { pg_sys::get_type_category_preferred(oid, &mut category, &mut is_preferred) };
+    matches!(category as u8, b'N' | b'D' | b'T' | b'B' | b'E')
+}
+
 /// Returns the name of a type, without any modifier, that is the same under any search_path.
 pub fn type_name(oid: pg_sys::Oid) -> String {
     // Unqualified names are keywords of SQL, some of which, such as character, imply a length of 1. A given

@@ -25,10 +25,12 @@ pub enum Label {
     SensitiveNulls,
     /// Identifies one individual on its own and must not be released.
     Identifier,
-    /// Identifies the person that the row is about. Counts as an identifier until measures count people.
+    /// Identifies the person that the row is about. Measures count people instead of rows.
     Person,
-    /// Identifies the household of that person. Counts as an identifier until measures count households.
+    /// Identifies the household of that person.
     Household,
+    /// Sampling weight of the row: how many people of the population it stands for.
+    Weight,
     /// Takes no part in any measure.
     Ignore,
     /// Anything in between, given by its weights.
@@ -91,28 +93,30 @@ impl Weights {
     }
 }
 
-const ALLOWED: &str = "quasi, sensitive, sensitive nulls=value, identifier, person, household, ignore, \
-                       likelihood=<0 to 1> and/or danger=<0 to 1>, or sensitive danger={\"<value>\": <0 to 1>, …}";
+const ALLOWED: &str = "quasi, sensitive, sensitive nulls=value, identifier, person, household, weight, \
+                       ignore, likelihood=<0 to 1> and/or danger=<0 to 1>, or sensitive danger={\"<value>\": <0 to 1>, …}";
 
 /// Every spelling of a label without weights, as [`spelling::normalised`] returns it, or with an equals sign;
 /// the canonical one first.
-static WORDS: [(&str, Label); 10] = [
+static WORDS: [(&str, Label); 12] = [
     ("quasi", Label::Quasi),
     ("sensitive", Label::Sensitive),
     (SENSITIVE_NULLS, Label::SensitiveNulls),
     ("identifier", Label::Identifier),
     ("person", Label::Person),
     ("household", Label::Household),
+    ("weight", Label::Weight),
     ("ignore", Label::Ignore),
     ("quasi identifier", Label::Quasi),
     ("sensitive attribute", Label::Sensitive),
     ("direct identifier", Label::Identifier),
+    ("sampling weight", Label::Weight),
 ];
 
 const SENSITIVE_NULLS: &str = "sensitive nulls=value";
 
 /// Labels that are planned.
-const UNSUPPORTED: [&str; 2] = ["weight", "count"];
+const UNSUPPORTED: [&str; 1] = ["count"];
 
 impl Label {
     /// Returns the label's weights; `None` if the column takes no part in any measure. If the danger depends on the
@@ -127,7 +131,7 @@ impl Label {
                 likelihood: 0.0,
                 danger: 1.0,
             }),
-            Label::Identifier | Label::Person | Label::Household | Label::Ignore => None,
+            Label::Identifier | Label::Person | Label::Household | Label::Weight | Label::Ignore => None,
             Label::Weighted(weights) => Some(*weights),
             Label::ByValue(by_value) => Some(Weights {
                 likelihood: by_value.likelihood,
@@ -582,7 +586,7 @@ mod tests {
 
     #[test]
     fn planned_labels_are_refused_by_name() {
-        for (text, value) in [("weight", "weight"), ("Count", "count")] {
+        for (text, value) in [("count", "count"), ("Count", "count")] {
             let error = text.parse::<Label>().unwrap_err();
             assert_eq!(
                 error.to_string(),

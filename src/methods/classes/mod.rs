@@ -4,68 +4,56 @@
 //! Rows are counted by class while they are read (`counted.rs`). The definitions and algorithms are in
 //! [`disclosure::classes`].
 
+mod count_people;
 pub mod counted;
+mod counted_state;
+mod diversity;
+mod hierarchy;
 mod k_anonymity;
+pub mod records;
+mod risk;
 
-use crate::args::{Args, enum_word, word};
-use crate::encode::Encoded;
+use crate::args::{Args, word};
 use crate::encode::arguments::OptionArgument;
 use crate::encode::dictionary::Dictionary;
 use crate::encode::order::ranks_of_codes;
 use crate::error::Error;
-use crate::input::relation::Relation;
 use crate::input::window::WindowCall;
-use crate::label::known_columns;
-use crate::methods::classes::counted::{Counted, CountedRows};
+use crate::memory;
+use crate::methods::classes::counted::CountedRows;
+use crate::methods::classes::records::{Choice, NULLS, ReadRecords, Unit, is_labelled_row, nulls_of_enum};
 use crate::pg::expression::OverColumns;
 use crate::pg::json::Json;
 use crate::pg::table::{Table, table_row};
 use crate::run;
-use disclosure::classes::{Classes, SizeBuckets};
+use disclosure::classes::{By, Classes, Nulls, Records, SizeBuckets, SizeGroup, check_by_person};
 use pgrx::prelude::*;
 use std::borrow::Cow;
 
-/// How NULLs are compared: as a value of their own, or as a wildcard that equals any value. The SQL type
-/// `disclosure.null_treatment`.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum NullTreatment {
-    Value,
-    Wildcard,
+/// Returns how NULL is compared by `class_size` and `k_anonymity`, whose last argument it is if it is given.
+fn nulls_of_option(option: Option<OptionArgument>) -> Result<Nulls, Error> {
+    match option {
+        None => Ok(Nulls::Value),
+        Some(OptionArgument::Literal(label)) => word("nulls", label.as_deref(), NULLS),
+        Some(OptionArgument::Enum(value)) => nulls_of_enum(value),
+    }
 }
 
-impl NullTreatment {
-    const WORDS: &[(&str, Self)] = &[
-        ("value", NullTreatment::Value),
-        ("wildcard", NullTreatment::Wildcard),
-    ];
-
-    fn of_label(label: Option<&str>) -> Result<Self, Error> {
-        word("nulls", label, Self::WORDS)
-    }
-
-    /// Returns the treatment for a value of the SQL type.
-    fn of_enum(value: Option<pg_sys::Oid>) -> Result<Self, Error> {
-        enum_word("nulls", value, Self::WORDS)
-    }
-
-    /// Returns the treatment for the option of `class_size` and `k_anonymity`, which is their last argument
-    /// if it is given.
-    fn of_option(option: Option<OptionArgument>) -> Result<Self, Error> {
-        match option {
-            None => Ok(NullTreatment::Value),
-            Some(OptionArgument::Literal(label)) => Self::of_label(label.as_deref()),
-            Some(OptionArgument::Enum(value)) => Self::of_enum(value),
+/// Returns the number of rows of every class.
+fn sizes_of(classes: &Classes, nulls: Nulls) -> Result<Cow<'_, [u64]>, Error> {
+    match nulls {
+        Nulls::Value => Ok(classes.sizes().into()),
+        Nulls::Wildcard => {
+            run::long("comparing classes", |control| classes.wildcard_sizes(control)).map(Cow::from)
         }
     }
+}
 
-    /// Returns the size of every class under this treatment.
-    fn sizes(self, classes: &Classes) -> Result<Cow<'_, [u64]>, Error> {
-        match self {
-            NullTreatment::Value => Ok(classes.sizes().into()),
-            NullTreatment::Wildcard => {
-                run::long("comparing classes", |control| classes.wildcard_sizes(control)).map(Cow::from)
-            }
-        }
+/// Returns the number of rows, or of people if they are counted, of every class.
+pub fn sizes_of_records(records: &Records, nulls: Nulls) -> Result<Vec<u64>, Error> {
+    match nulls {
+        Nulls::Value => Ok(records.sizes(nulls, &memory::control())?),
+        Nulls::Wildcard => run::long("comparing classes", |control| records.sizes(nulls, control)),
     }
 }
 
@@ -92,13 +80,20 @@ fn class_size_of_row(call: &WindowCall) -> Result<i64, Error> {
         let mut columns = call.argument_types();
         let option = call.take_option(&mut columns);
         call.check_columns(&CLASS_SIZE, columns.len())?;
-        let nulls = NullTreatment::of_option(option)?;
+        let nulls = nulls_of_option(option)?;
+        if is_labelled_row(&columns)? {
+            let ReadRecords { records, .. } = ReadRecords::of_partition(call, Choice::default())?;
+            return Ok(ClassesOfPartition {
+                sizes: sizes_of_records(&records, nulls)?,
+                class_of_row: records.into_class_of_row(),
+            });
+        }
         let CountedRows {
             counted,
             class_of_row,
-        } = call.read(columns, CountedRows::default())?.sink;
+        } = call.read(columns)?.sink;
         let classes = counted.classes();
-        let sizes = nulls.sizes(&classes)?.into_owned();
+        let sizes = sizes_of(&classes, nulls)?.into_owned();
         Ok(ClassesOfPartition { class_of_row, sizes })
     })?;
     let class = partition.class_of_row[call.position()];
@@ -112,12 +107,13 @@ table_row! {
         up_to: Option<i64>,
         classes: i64,
         rows: i64,
+        people: Option<i64>,
         examples: Option<Json>,
     }
 }
 
 /// equivalence_classes(relation regclass, columns name[], nulls disclosure.null_treatment, buckets bigint[],
-/// examples int)
+/// examples int, unit text, by text, labels jsonb)
 #[pg_extern(sql = false)]
 fn equivalence_classes(args: Args) -> Table<ClassesOfSize> {
     Table::new(classes_by_size(args))
@@ -126,28 +122,77 @@ fn equivalence_classes(args: Args) -> Table<ClassesOfSize> {
 fn classes_by_size(mut args: Args) -> Result<Vec<ClassesOfSize>, Error> {
     let oid = args.optional("relation");
     let columns = args.names("columns");
-    let nulls = NullTreatment::of_enum(args.optional("nulls"))?;
+    let nulls = nulls_of_enum(args.optional("nulls"))?;
     let buckets = size_buckets(args.optional("buckets"));
     let wanted = args.number("examples", 0)?;
+    let unit = Unit::of_args(&mut args)?;
+    let by = by_of_args(&mut args)?;
+    let labels = args.json("labels")?;
     args.end()?;
     buckets.check()?;
-    let relation = relation_by_labels(oid, columns)?;
-    let Encoded {
+    let choice = Choice {
+        columns,
+        labels,
+        unit,
+        ..Choice::default()
+    };
+    let ReadRecords {
+        records,
         mut dictionaries,
-        sink,
-    } = relation.read(Counted::default())?;
-    let classes = sink.classes();
-    let sizes = nulls.sizes(&classes)?;
-    let mut shown = Examples::new(wanted, &mut dictionaries, &classes, &sizes)?;
-    let groups = classes.size_groups(&sizes, &buckets).into_iter();
-    let row = groups.map(|group| ClassesOfSize {
+        roles,
+    } = ReadRecords::of_relation(oid, &choice)?;
+    let people = records.counts_people();
+    let row = |group: SizeGroup, examples: Option<Json>| ClassesOfSize {
         size: group.from as i64,
         up_to: group.up_to.map(|up_to| up_to as i64),
         classes: group.classes as i64,
         rows: group.rows as i64,
-        examples: shown.up_to(group.up_to, &dictionaries, &classes),
+        people: people.then_some(group.people as i64),
+        examples,
+    };
+    if by == By::Person {
+        check_by_person(&records, None, nulls)?;
+        no_examples(wanted)?;
+        let groups = run::long(
+            "comparing people",
+            |_| Ok(records.size_groups_by_person(&buckets)),
+        )?;
+        return Ok(groups.into_iter().map(|group| row(group, None)).collect());
+    }
+    let sizes = sizes_of_records(&records, nulls)?;
+    // Of all columns that were read, those that form the classes, in their order.
+    let mut of_column: Vec<Option<Dictionary>> = dictionaries.drain(..).map(Some).collect();
+    let of_classes = roles.quasi.iter().filter_map(|&column| of_column[column].take());
+    let mut dictionaries: Vec<Dictionary> = of_classes.collect();
+    let classes = records.classes();
+    let mut shown = Examples::new(wanted, &mut dictionaries, classes, &sizes)?;
+    let groups = records.size_groups(&sizes, &buckets).into_iter();
+    let row = groups.map(|group| {
+        let examples = shown.up_to(group.up_to, &dictionaries, classes);
+        row(group, examples)
     });
     Ok(row.collect())
+}
+
+/// Reads the argument `by`.
+fn by_of_args(args: &mut Args) -> Result<By, Error> {
+    word(
+        "by",
+        args.optional("by"),
+        &[("row", By::Row), ("person", By::Person)],
+    )
+}
+
+/// Refuses examples of classes of people, because these have no values in common that one row could show.
+fn no_examples(wanted: usize) -> Result<(), Error> {
+    match wanted {
+        0 => Ok(()),
+        _ => Err(Error::argument(
+            "examples",
+            "must be 0 if by is 'person'",
+            "Leave it out.",
+        )),
+    }
 }
 
 /// Returns the buckets that the caller gave. Without any, each size has a bucket of its own.
@@ -157,28 +202,6 @@ fn size_buckets(starts: Option<Vec<Option<i64>>>) -> SizeBuckets {
     match starts {
         None => SizeBuckets::EachSize,
         Some(starts) => SizeBuckets::StartingAt(starts.into_iter().map(start).collect()),
-    }
-}
-
-/// Returns a relation with the columns that the caller gave; without any, those that are known by their labels.
-fn relation_by_labels(
-    oid: Option<pg_sys::Oid>,
-    columns: Option<Vec<Option<String>>>,
-) -> Result<Relation, Error> {
-    let relation = Relation::new(oid, columns.clone())?;
-    match (oid, columns) {
-        (Some(oid), None) => {
-            let known = known_columns(oid, &relation)?;
-            if known.is_empty() && relation.width() > 0 {
-                return Err(Error::argument(
-                    "columns",
-                    "no column of the relation is known to an adversary by its label",
-                    "Give the columns, or label those that outsiders may know as quasi.",
-                ));
-            }
-            Ok(relation.with_columns(known))
-        }
-        _ => Ok(relation),
     }
 }
 

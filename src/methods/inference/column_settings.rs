@@ -22,7 +22,7 @@ use std::fmt::Display;
 const ARGUMENT: &str = "labels";
 
 const ALLOWED: &str = "For each column name, give a label (quasi, sensitive, sensitive nulls=value, identifier, person, \
-                       household, ignore, likelihood=… danger=…) or an object with likelihood, danger, nulls, and bins or width, or \
+                       household, weight, ignore, likelihood=… danger=…) or an object with likelihood, danger, nulls, and bins or width, or \
                        prefixes or pattern.";
 
 /// The settings of one column.
@@ -34,6 +34,8 @@ pub struct ColumnSettings {
     /// `None` if only whole values are attributes.
     pub parts: Option<Parts>,
     pub nulls: NullMeaning,
+    /// Label that applies; `None` if the column has none, or if the caller gave weights.
+    pub label: Option<Label>,
     /// Whether neither a label nor the argument `labels` says anything about the column.
     pub is_unlabelled: bool,
 }
@@ -46,6 +48,8 @@ pub enum Purpose {
     /// A measure whose option says what NULL means in columns with harmful values, unless the settings say that it is
     /// a value.
     Score(NullMeaning),
+    /// A measure that only needs to know which columns are known and which are dangerous. It compares whole values.
+    Classes,
     /// A policy, or `remedies`. To them, NULL means unknown, unless the settings say that it is a value.
     Policy,
 }
@@ -79,7 +83,17 @@ impl Purpose {
             Purpose::Policy => NullMeaning::Unknown,
             Purpose::Score(_) if are_values && is_harmful() => NullMeaning::Value,
             Purpose::Score(meaning) if is_harmful() => meaning,
-            Purpose::Measure | Purpose::Score(_) => NullMeaning::Absent,
+            Purpose::Classes if are_values => NullMeaning::Value,
+            Purpose::Measure | Purpose::Classes | Purpose::Score(_) => NullMeaning::Absent,
+        }
+    }
+
+    /// Returns whether a setting that changes which values are equal has an effect.
+    fn supports(self, key: &str) -> bool {
+        match self {
+            Purpose::Score(_) => true,
+            Purpose::Classes => false,
+            Purpose::Measure | Purpose::Policy => matches!(key, "bins" | "width"),
         }
     }
 
@@ -154,7 +168,7 @@ impl ValueWeights {
     }
 
     /// Returns whether it is harmful if an adversary infers a value.
-    fn may_be_harmful(&self) -> bool {
+    pub fn may_be_harmful(&self) -> bool {
         self.danger.is_positive()
     }
 
@@ -282,6 +296,7 @@ pub fn settings_by_labels(
             binning: None,
             parts: None,
             nulls: NullMeaning::Absent,
+            label: label.cloned(),
             is_unlabelled: label.is_none(),
         };
         let mut nulls_are_values = label.is_some_and(Label::nulls_are_values);
@@ -299,21 +314,23 @@ pub fn settings_by_labels(
     columns.iter().enumerate().map(settings).collect()
 }
 
-/// Tells the caller which of these columns take part without a label. The columns of anonymous rows and of
-/// composite types cannot be labelled.
+/// Tells the caller which of these columns take part without a label.
 pub fn notice_unlabelled<'a>(
     relation: Option<pg_sys::Oid>,
     columns: impl IntoIterator<Item = (&'a ColumnType, &'a ColumnSettings)>,
 ) {
-    // SAFETY: a catalogue look-up.
-    let is_type =
-        |&oid: &pg_sys::Oid| unsafe { pg_sys::get_rel_relkind(oid) as u8 == pg_sys::RELKIND_COMPOSITE_TYPE };
-    let Some(relation) = relation.filter(|oid| !is_type(oid)) else {
+    let Some(relation) = relation.filter(|&oid| is_labelable(oid)) else {
         return;
     };
     let unlabelled = columns.into_iter().filter(|(_, settings)| settings.is_unlabelled);
     let names: Vec<&str> = unlabelled.map(|(column, _)| &column.name[..]).collect();
     label::notice_unlabelled(relation, &names);
+}
+
+/// Returns whether the columns of a relation can be labelled. Those of composite types cannot.
+pub fn is_labelable(relation: pg_sys::Oid) -> bool {
+    // SAFETY: a catalogue look-up.
+    unsafe { pg_sys::get_rel_relkind(relation) as u8 != pg_sys::RELKIND_COMPOSITE_TYPE }
 }
 
 impl ColumnSettings {
@@ -330,6 +347,7 @@ impl ColumnSettings {
                 let label = parse_label(column, label)?;
                 self.weights = purpose.weights(&label);
                 *nulls_are_values = label.nulls_are_values();
+                self.label = Some(label);
                 return Ok(());
             }
             Value::Object(keys) => keys,
@@ -339,8 +357,15 @@ impl ColumnSettings {
             match &key[..] {
                 "likelihood" => set_weight(&mut self.own_weights().likelihood, column, key, given)?,
                 "danger" => set_weight(&mut self.own_weights().danger, column, key, given)?,
+                "bins" | "width" | "prefixes" | "pattern" if !purpose.supports(key) => {
+                    return Err(Error::argument(
+                        ARGUMENT,
+                        format!("column \"{}\": this function does not support {key}", column.name),
+                        "Make a view with a column of bins, or of parts of values.",
+                    ));
+                }
                 "bins" | "width" => self.set_binning(column, key, given)?,
-                "prefixes" | "pattern" => self.set_parts(column, key, given, purpose)?,
+                "prefixes" | "pattern" => self.set_parts(column, key, given)?,
                 "nulls" => {
                     if given != "value" {
                         return Err(invalid_for(column, "nulls is not \"value\""));
@@ -360,23 +385,11 @@ impl ColumnSettings {
     /// Returns the weights of a column for which the caller gives a weight. It then takes part, whatever its
     /// label.
     fn own_weights(&mut self) -> &mut ValueWeights {
+        self.label = None;
         self.weights.get_or_insert_with(|| Weights::UNLABELLED.into())
     }
 
-    fn set_parts(
-        &mut self,
-        column: &ColumnType,
-        key: &str,
-        given: &Value,
-        purpose: Purpose,
-    ) -> Result<(), Error> {
-        if !matches!(purpose, Purpose::Score(_)) {
-            return Err(Error::argument(
-                ARGUMENT,
-                format!("column \"{}\": this function does not support {key}", column.name),
-                "Make a view with a column for the part.",
-            ));
-        }
+    fn set_parts(&mut self, column: &ColumnType, key: &str, given: &Value) -> Result<(), Error> {
         if !is_text(column) {
             return Err(invalid_for(column, format!("{key} needs a column of text")));
         }

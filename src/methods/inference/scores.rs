@@ -12,7 +12,7 @@ use crate::methods::inference::new_row::RowLookup;
 use crate::methods::inference::options::Options;
 use crate::methods::inference::table::{AttributeTable, UNFINISHED};
 use crate::pg::json::Json;
-use crate::pg::table::{Table, table_row};
+use crate::pg::table::{Table, composite, table_row};
 use crate::run;
 use disclosure::Control;
 use disclosure::classes::Classes;
@@ -23,7 +23,7 @@ use disclosure::inference::{
 use pgrx::heap_tuple::PgHeapTuple;
 use pgrx::pg_sys::FunctionCallInfo;
 use pgrx::prelude::*;
-use pgrx::{AllocatedByRust, PgTupleDesc};
+use pgrx::AllocatedByRust;
 use serde_json::json;
 
 /// privacy_score(record record, labels jsonb, min_confidence float8, joint_confidence boolean,
@@ -177,14 +177,12 @@ fn privacy_risk(
     call: WindowCall,
     fcinfo: FunctionCallInfo,
 ) -> pgrx::composite_type!('static, "disclosure.row_risk") {
-    // SAFETY: the pointers belong to the current call, and the OID is that of the function that is called.
-    let result = unsafe { pg_sys::get_func_rettype((*(*fcinfo).flinfo).fn_oid) };
-    risk_of_row(&call, result).unwrap_or_else(Error::raise)
+    risk_of_row(&call, fcinfo).unwrap_or_else(Error::raise)
 }
 
 fn risk_of_row(
     call: &WindowCall,
-    result: pg_sys::Oid,
+    fcinfo: FunctionCallInfo,
 ) -> Result<PgHeapTuple<'static, AllocatedByRust>, Error> {
     let partition = InferencesOfPartition::of_call(call)?;
     let (row, inference) = partition.of_row(call);
@@ -198,12 +196,8 @@ fn risk_of_row(
         facts.into_datum(),
         support.into_datum(),
     ];
-    let not_declared = Error::Internal("the result type is not the one that was declared");
-    let Some(row_type) = PgTupleDesc::for_composite_type_by_oid(result) else {
-        return Err(not_declared);
-    };
     // SAFETY: float8, text, int and bigint are the types of the columns, as declared in sql/.
-    unsafe { PgHeapTuple::from_datums(row_type, values) }.map_err(|_| not_declared)
+    unsafe { composite(fcinfo, values) }
 }
 
 table_row! {

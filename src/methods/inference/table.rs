@@ -109,7 +109,7 @@ impl AttributeTable {
         };
         let before = columns_of_row(call, &types[0]).map(|columns| settings(&columns));
         let before = before.transpose()?;
-        let Encoded { dictionaries, sink } = call.read(types, CountedRows::default())?;
+        let Encoded { dictionaries, sink } = call.read::<CountedRows>(types)?;
         let settings = match before {
             Some(settings) => settings,
             None => {

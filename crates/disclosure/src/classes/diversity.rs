@@ -183,7 +183,10 @@ impl<'a> WholeTable<'a> {
             }
             counts[code as usize] += count;
         }
-        let ranked = values.ranks.as_ref().map(|ranks| RankedCounts::new(&counts, ranks));
+        let ranked = values
+            .ranks
+            .as_ref()
+            .map(|ranks| RankedCounts::new(&counts, ranks));
         let mut of_groups: Vec<Vec<u64>> = Vec::new();
         if let Some(hierarchy) = &values.hierarchy {
             of_groups.push(counts.clone());
@@ -221,11 +224,13 @@ impl<'a> WholeTable<'a> {
         counts.sort_unstable_by_key(|&(code, count)| (std::cmp::Reverse(count), self.counts[code as usize]));
         let (n, total) = (i128::from(size), i128::from(self.total));
         // n N (q − p)
-        let excess = |code: u32, count: u64| {
-            i128::from(count) * total - i128::from(self.counts[code as usize]) * n
-        };
+        let excess =
+            |code: u32, count: u64| i128::from(count) * total - i128::from(self.counts[code as usize]) * n;
         let scale = size as f64 * self.total as f64;
-        let positive: i128 = counts.iter().map(|&(code, count)| excess(code, count).max(0)).sum();
+        let positive: i128 = counts
+            .iter()
+            .map(|&(code, count)| excess(code, count).max(0))
+            .sum();
         let (mut beta, mut beta_enhanced, mut delta) = (0.0_f64, 0.0_f64, 0.0_f64);
         for &(code, count) in counts.iter() {
             let everywhere = self.counts[code as usize] as f64;
@@ -303,7 +308,10 @@ impl<'a> WholeTable<'a> {
                 let negative = positive - excess(group, count, level + 1);
                 sum += (level as i128 + 1) * positive.min(negative);
             }
-            parts = of_groups.into_iter().map(|(group, _, count)| (group, count)).collect();
+            parts = of_groups
+                .into_iter()
+                .map(|(group, _, count)| (group, count))
+                .collect();
         }
         Some(sum as f64 / hierarchy.height().max(1) as f64)
     }
@@ -351,7 +359,11 @@ impl RankedCounts {
 /// Returns the entropy of values, whose counts descend.
 fn entropy(counts: &[(u32, u64)], size: u64) -> f64 {
     let share = |&(_, count): &(u32, u64)| count as f64 / size as f64;
-    -counts.iter().map(share).map(|share| share * share.ln()).sum::<f64>()
+    -counts
+        .iter()
+        .map(share)
+        .map(|share| share * share.ln())
+        .sum::<f64>()
 }
 
 /// Returns the largest l for which r_1 < c (r_l + r_{l+1} + …), where r_i are the counts in descending order

@@ -72,6 +72,8 @@ pub struct SizeGroup {
     pub classes: u64,
     /// Number of rows in these classes.
     pub rows: u64,
+    /// Number of people whose smallest class is one of these; 0 if rows are counted.
+    pub people: u64,
 }
 
 /// Buckets into which sizes of classes are sorted.
@@ -241,19 +243,44 @@ impl Classes {
     /// Returns the number of classes and rows in each bucket that is not empty, smallest sizes first. `sizes` is
     /// the result of [`sizes`](Self::sizes) or [`wildcard_sizes`](Self::wildcard_sizes).
     pub fn size_groups(&self, sizes: &[u64], buckets: &SizeBuckets) -> Vec<SizeGroup> {
-        let mut groups: BTreeMap<(u64, Option<u64>), SizeGroup> = BTreeMap::new();
+        let mut groups = SizeGroups::new(buckets);
         for (&size, &rows) in sizes.iter().zip(&self.sizes) {
-            let (from, up_to) = buckets.bucket_of(size);
-            let group = groups.entry((from, up_to)).or_insert(SizeGroup {
-                from,
-                up_to,
-                classes: 0,
-                rows: 0,
-            });
+            let group = groups.of(size);
             group.classes += 1;
             group.rows += rows;
         }
-        groups.into_values().collect()
+        groups.into_vec()
+    }
+}
+
+/// Groups of classes, by bucket.
+struct SizeGroups<'a> {
+    buckets: &'a SizeBuckets,
+    groups: BTreeMap<(u64, Option<u64>), SizeGroup>,
+}
+
+impl<'a> SizeGroups<'a> {
+    fn new(buckets: &'a SizeBuckets) -> Self {
+        SizeGroups {
+            buckets,
+            groups: BTreeMap::new(),
+        }
+    }
+
+    /// Returns the group of classes of a size.
+    fn of(&mut self, size: u64) -> &mut SizeGroup {
+        let (from, up_to) = self.buckets.bucket_of(size);
+        self.groups.entry((from, up_to)).or_insert(SizeGroup {
+            from,
+            up_to,
+            classes: 0,
+            rows: 0,
+            people: 0,
+        })
+    }
+
+    fn into_vec(self) -> Vec<SizeGroup> {
+        self.groups.into_values().collect()
     }
 }
 

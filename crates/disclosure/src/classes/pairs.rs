@@ -77,14 +77,20 @@ impl Pairs {
     /// Returns the pairs by their first number, of which there are `firsts`. Each has its second number and its count.
     pub fn by_first(&self, firsts: usize) -> Grouped<(u32, u64)> {
         let entries = self.keys.iter().zip(&self.counts);
-        Grouped::new(firsts, entries.map(|(&(first, second), &count)| (first, (second, count))))
+        Grouped::new(
+            firsts,
+            entries.map(|(&(first, second), &count)| (first, (second, count))),
+        )
     }
 
     /// Returns the pairs by their second number, of which there are `seconds`. Each has its first number and its
     /// count.
     pub fn by_second(&self, seconds: usize) -> Grouped<(u32, u64)> {
         let entries = self.keys.iter().zip(&self.counts);
-        Grouped::new(seconds, entries.map(|(&(first, second), &count)| (second, (first, count))))
+        Grouped::new(
+            seconds,
+            entries.map(|(&(first, second), &count)| (second, (first, count))),
+        )
     }
 }
 
@@ -132,7 +138,9 @@ impl<T: Copy + Default> Grouped<T> {
 
     /// Returns the values of all groups.
     pub fn iter(&self) -> impl Iterator<Item = &[T]> {
-        self.starts.windows(2).map(|bounds| &self.values[bounds[0]..bounds[1]])
+        self.starts
+            .windows(2)
+            .map(|bounds| &self.values[bounds[0]..bounds[1]])
     }
 
     /// Returns the number of groups.

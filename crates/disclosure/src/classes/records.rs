@@ -2,7 +2,7 @@
 //! values of sensitive columns in each class. All of it is counted in one pass.
 
 use super::pairs::{Grouped, Pairs};
-use super::{Classes, SizeGroup};
+use super::{Classes, SizeGroup, SizeGroups};
 use crate::classes::SizeBuckets;
 use crate::{Control, NULL, Result, Rows};
 use std::collections::BTreeMap;
@@ -152,6 +152,11 @@ impl Records {
         &self.members
     }
 
+    /// Returns the class of every row, if rows are kept, and frees everything else.
+    pub fn into_class_of_row(self) -> Vec<u32> {
+        self.class_of_row
+    }
+
     /// Returns the class of every row, if rows are kept.
     pub fn class_of_row(&self) -> &[u32] {
         &self.class_of_row
@@ -174,7 +179,10 @@ impl Records {
 
     /// Returns the number of people. All rows whose person is not known count as one person.
     pub fn people(&self) -> u64 {
-        self.classes_of_people().iter().filter(|classes| !classes.is_empty()).count() as u64
+        self.classes_of_people()
+            .iter()
+            .filter(|classes| !classes.is_empty())
+            .count() as u64
     }
 
     /// Returns the number of different numbers of people, including [`UNKNOWN_PERSON`].
@@ -262,9 +270,19 @@ impl Records {
         exposure
     }
 
-    /// Returns classes of people whose rows have the same values, each as often: the size of the class of each person
-    /// who is known, and the number of classes.
+    /// Returns classes of people whose rows have the same values, each as often: the size of the class of each person,
+    /// and the number of classes.
     pub fn classes_by_person(&self) -> (Exposure, u64) {
+        let mut exposure = Exposure::default();
+        let classes = self.people_with_equal_rows();
+        for &people in classes.values() {
+            exposure.add(people, people);
+        }
+        (exposure, classes.len() as u64)
+    }
+
+    /// Returns the number of people whose rows are these. Rows are given by their class and how often they occur.
+    fn people_with_equal_rows(&self) -> BTreeMap<Vec<(u32, u64)>, u64> {
         let mut people_with: BTreeMap<Vec<(u32, u64)>, u64> = BTreeMap::new();
         for classes in self.classes_of_people().iter() {
             let mut rows = classes.to_vec();
@@ -273,16 +291,32 @@ impl Records {
                 *people_with.entry(rows).or_insert(0) += 1;
             }
         }
-        let mut exposure = Exposure::default();
-        for &people in people_with.values() {
-            exposure.add(people, people);
-        }
-        (exposure, people_with.len() as u64)
+        people_with
     }
 
-    /// Returns the number of classes, rows and people in each bucket that is not empty, smallest sizes first.
+    /// Returns the number of classes, rows and people in each bucket that is not empty, smallest sizes first, given the
+    /// size of each class.
     pub fn size_groups(&self, sizes: &[u64], buckets: &SizeBuckets) -> Vec<SizeGroup> {
-        self.classes.size_groups(sizes, buckets)
+        let mut groups = self.classes.size_groups(sizes, buckets);
+        if self.counts_people() {
+            for (size, people) in self.exposure(sizes).iter() {
+                let after = groups.partition_point(|group| group.from <= size);
+                groups[after - 1].people += people;
+            }
+        }
+        groups
+    }
+
+    /// Returns the same for classes of people whose rows have the same values, each as often.
+    pub fn size_groups_by_person(&self, buckets: &SizeBuckets) -> Vec<SizeGroup> {
+        let mut groups = SizeGroups::new(buckets);
+        for (rows, people) in self.people_with_equal_rows() {
+            let group = groups.of(people);
+            group.classes += 1;
+            group.people += people;
+            group.rows += people * rows.iter().map(|&(_, count)| count).sum::<u64>();
+        }
+        groups.into_vec()
     }
 
     /// Returns the values of a sensitive column in each class, and how many rows or people have each. A person counts

@@ -167,7 +167,12 @@ fn in_population(
         Nulls::Value => sizes_there,
         Nulls::Wildcard => population.sizes(nulls, control)?,
     };
-    let presence = || present.iter().zip(&everybody).map(|(&here, &there)| here as f64 / there as f64);
+    let presence = || {
+        present
+            .iter()
+            .zip(&everybody)
+            .map(|(&here, &there)| here as f64 / there as f64)
+    };
     let figures = PopulationSummary {
         k_map: exposure.iter().map(|(size, _)| size).find(|&size| size > 0),
         presence_lowest: presence().reduce(f64::min),
@@ -188,7 +193,11 @@ fn counterparts(
     match nulls {
         Nulls::Wildcard => classes.sum_agreeing(others, sizes, control),
         Nulls::Value => Ok((0..classes.len())
-            .map(|class| others.find(classes.codes(class)).map_or(0, |found| sizes[found as usize]))
+            .map(|class| {
+                others
+                    .find(classes.codes(class))
+                    .map_or(0, |found| sizes[found as usize])
+            })
             .collect()),
     }
 }

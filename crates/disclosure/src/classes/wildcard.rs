@@ -183,7 +183,9 @@ impl Classes {
         shared: &[usize],
     ) -> Option<&'a Projection<T>> {
         let hash = self.projected_hash(class, shared);
-        projections.find(hash, |p| p.hash == hash && other.agrees(p.class, self, class, shared))
+        projections.find(hash, |p| {
+            p.hash == hash && other.agrees(p.class, self, class, shared)
+        })
     }
 
     fn projected_hash(&self, class: usize, shared: &[usize]) -> u64 {
