@@ -8,11 +8,12 @@ use crate::encode::dictionary::Dictionary;
 use crate::encode::encoder::Encoder;
 use crate::error::Error;
 use crate::guard::copy::barrier;
+use crate::input::relation::Relation;
 use crate::memory;
 use crate::methods::classes::counted::Counted;
 use crate::pg::row::attribute;
 use crate::pg::types::ColumnType;
-use disclosure::classes::{Classes, Unit, UnitCounts};
+use disclosure::classes::{Classes, Unit, UnitCounts, Values};
 use pgrx::pg_sys::{self, Datum, TupleDesc};
 
 /// How the values of a column are compared.
@@ -44,6 +45,8 @@ pub struct Tally {
     columns: Vec<TallyColumn>,
     /// Distinct values of each column.
     pub dictionaries: Vec<Dictionary>,
+    /// Rank of each value by its code, that of NULL first, for each column; `None` if its order is no distance.
+    ranks: Vec<Option<Vec<u32>>>,
     classes: Classes,
 }
 
@@ -113,12 +116,51 @@ impl Counting {
         Ok(Tally {
             columns: self.columns,
             dictionaries,
+            ranks: Vec::new(),
             classes: sink.classes(),
         })
     }
 }
 
 impl Tally {
+    /// Counts the rows of a relation that the current user may see.
+    pub fn of_relation(relation: &Relation, columns: Vec<TallyColumn>) -> Result<Self, Error> {
+        let read = columns
+            .iter()
+            .map(|&(column, _)| relation.columns()[column].clone());
+        let Encoded {
+            dictionaries,
+            mut sink,
+        } = relation.read_as(read.collect(), Counted::default())?;
+        sink.of_width(columns.len()); // there may have been no rows
+        Ok(Tally {
+            columns,
+            dictionaries,
+            ranks: Vec::new(),
+            classes: sink.classes(),
+        })
+    }
+
+    /// Ranks the values of columns that are compared by the equality of their type.
+    pub fn rank(&mut self) -> Result<(), Error> {
+        let columns = self.columns.iter().zip(&mut self.dictionaries);
+        let ranks = columns.map(|((_, comparison), dictionary)| match comparison {
+            Comparison::Equality => dictionary.ranks(),
+            _ => Ok(None),
+        });
+        self.ranks = ranks.collect::<Result<_, Error>>()?;
+        Ok(())
+    }
+
+    /// Returns what is known about the values of a column.
+    pub fn values_of(&self, column: TallyColumn) -> Result<Values, Error> {
+        let place = self.places([column])?[0];
+        Ok(Values {
+            ranks: self.ranks.get(place).cloned().flatten(),
+            hierarchy: None,
+        })
+    }
+
     pub fn columns(&self) -> &[TallyColumn] {
         &self.columns
     }

@@ -4,6 +4,7 @@
 //! allocated while they run.
 
 use super::model::*;
+use crate::error::Error;
 use crate::guard::language;
 use crate::guard::origin::Origins;
 use crate::guard::policy;
