@@ -197,7 +197,9 @@ impl Labels {
             Entry::Occupied(known) => Ok(known.into_mut()),
             Entry::Vacant(unknown) => Ok(unknown.insert(rights::as_guard(|| {
                 let mut sets = BTreeSet::new();
-                for member in policy::family_of(&[relation])? {
+                // All relations of the tree, those beside this one included.
+                let tree = policy::family_of(&policy::family_of(&[relation])?)?;
+                for member in tree {
                     let people = labels_of(member)?.into_iter();
                     let people = people.filter(|(_, label)| *label == Label::Person);
                     sets.insert(people.map(|(name, _)| name).collect::<BTreeSet<_>>());

@@ -297,7 +297,7 @@ impl Walk<'_> {
             self.mark_repeated(&level);
             self.find_linked(&level, &clauses)?;
             for clause in &clauses {
-                self.condition(&mut level, clause)?;
+                self.condition(&mut level, clause, &clauses)?;
             }
             for target in list::<pg_sys::TargetEntry>((*query).targetList) {
                 if (*target).resjunk {
