@@ -6,18 +6,16 @@ SET ROLE figures_owner;
 CREATE TABLE patients (id int PRIMARY KEY, age text, gender text, city text, disease text, pay int);
 
 \echo '# What protect() takes'
-CREATE FUNCTION protected(relation regclass, measure text, at_most float8 DEFAULT NULL, at_least float8 DEFAULT NULL) RETURNS text
-  LANGUAGE plpgsql AS $$
-BEGIN
-  RETURN (SELECT concat_ws(' ', p.measure, p.statistic, p.at_most, p.at_least, p.min_people)
-            FROM disclosure.policies p WHERE p.policy = disclosure.protect(relation, measure, at_most => at_most, at_least => at_least));
-END $$;
-SELECT protected('patients', m, at_most => 0.5)
-  FROM unnest('{prosecutor_highest,prosecutor_average,prosecutor_above_5,prosecutor_above_11,prosecutor_above_20,marketer,share_below_3,
-                share_below_5,share_below_11,share_below_20,uniques,alpha,t_equal,t_ordered,beta,beta_enhanced,delta,T-Equal}'::text[]) m;
-SELECT protected('patients', m, at_least => 2) FROM unnest('{k,l_distinct,l_entropy,l_recursive,L Distinct}'::text[]) m;
+CREATE FUNCTION protect_all(relation regclass, measures text[], at_most float8 DEFAULT NULL, at_least float8 DEFAULT NULL, min_people int DEFAULT 1)
+  RETURNS int LANGUAGE sql AS $$
+  SELECT count(*)::int FROM unnest(measures) m, disclosure.protect(relation, m, at_most => at_most, at_least => at_least, min_people => min_people) p $$;
+SELECT protect_all('patients', '{prosecutor_highest,prosecutor_average,prosecutor_above_5,prosecutor_above_11,prosecutor_above_20,marketer,share_below_3,
+                                 share_below_5,share_below_11,share_below_20,uniques,alpha,t_equal,t_ordered,beta,beta_enhanced,delta,T-Equal}', at_most => 0.5);
+SELECT protect_all('patients', '{k,l_distinct,l_entropy,l_recursive,L Distinct}', at_least => 2, min_people => NULL);
+SELECT policy, measure, statistic, at_most, at_least, min_people FROM disclosure.policies ORDER BY policy;
 SELECT disclosure.unprotect('patients');
--- Limits that make no sense.
+-- Limits that make no sense, and names that are none.
+SET client_min_messages = warning;
 DO $$
 DECLARE
   measure text;
@@ -37,6 +35,7 @@ BEGIN
     END LOOP;
   END LOOP;
 END $$;
+SET client_min_messages = error;
 SELECT disclosure.protect('patients', 'alpha', at_most => 0.5, statistic => 'maximum');
 SELECT disclosure.protect('patients', 'l_distinct', at_least => 2, on_rows => 'drop');
 
@@ -47,10 +46,8 @@ SELECT row_number() OVER (), '[17, 30[', g, c, d, 0
   FROM (VALUES ('F', 'Kerala', '{Viral,Heart}'::text[]), ('F', 'TN', '{Cancer,TB}'), ('M', 'Karnataka', '{None,TB,Heart}'),
                ('M', 'Kerala', '{Cancer,Heart,Viral}'), ('M', 'TN', '{Cancer,Cancer,Cancer}')) classes (g, c, diseases), unnest(diseases) d;
 SELECT disclosure.label_columns('patients', identifier => '{id}', quasi => '{age, gender, city}', sensitive => '{disease}', ignore => '{pay}');
-SELECT count(disclosure.protect('patients', m, at_most => 0.5, min_people => 1))
-  FROM unnest('{prosecutor_highest,prosecutor_average,prosecutor_above_5,marketer,share_below_3,share_below_5,uniques,alpha,t_equal,t_ordered,
-                beta,beta_enhanced,delta}'::text[]) m;
-SELECT count(disclosure.protect('patients', m, at_least => 2, min_people => 1)) FROM unnest('{k,l_distinct,l_entropy,l_recursive}'::text[]) m;
+SELECT protect_all('patients', '{prosecutor_highest,prosecutor_average,prosecutor_above_5,marketer,share_below_3,share_below_5,uniques,alpha,t_equal,t_ordered,beta,beta_enhanced,delta}', at_most => 0.5);
+SELECT protect_all('patients', '{k,l_distinct,l_entropy,l_recursive}', at_least => 2);
 CREATE FUNCTION judge(query text) RETURNS TABLE (measure text, required text, measured numeric, verdict text)
   LANGUAGE sql AS 'SELECT measure, required, round(measured::numeric, 9), verdict::text FROM disclosure.check_export(query)
                     WHERE measured < ''infinity'' OR measured IS NULL
@@ -65,7 +62,7 @@ SELECT l_distinct, l_entropy, l_recursive, alpha, round(t_equal::numeric, 9) AS 
 CREATE TABLE pay (class int, salary int);
 INSERT INTO pay SELECT n, s FROM (VALUES (1, '{3,5,9}'::int[]), (2, '{6,11,8}'), (3, '{4,7,10}')) t (n, salaries), unnest(salaries) s;
 SELECT disclosure.label_columns('pay', quasi => '{class}', sensitive => '{salary}');
-SELECT count(disclosure.protect('pay', m, at_most => 0.2, min_people => 1)) FROM unnest('{t_equal,t_ordered}'::text[]) m;
+SELECT protect_all('pay', '{t_equal,t_ordered}', at_most => 0.2);
 SELECT * FROM judge('TABLE pay');
 SELECT * FROM judge('SELECT class, salary::text FROM pay');
 -- A condition on the salary shows something about everybody, and hides how frequent it is.
@@ -80,8 +77,8 @@ SELECT * FROM judge('SELECT 1 FROM pay');
 \echo '# NULL is unknown and never protects'
 CREATE TABLE tests (ward text, result text);
 SELECT disclosure.label_columns('tests', quasi => '{ward}', sensitive => '{result}');
-SELECT count(disclosure.protect('tests', m, at_most => 0.6, min_people => 1)) FROM unnest('{alpha,t_equal,beta,beta_enhanced,delta}'::text[]) m;
-SELECT count(disclosure.protect('tests', m, at_least => 2, min_people => 1)) FROM unnest('{l_distinct,l_entropy,l_recursive}'::text[]) m;
+SELECT protect_all('tests', '{alpha,t_equal,beta,beta_enhanced,delta}', at_most => 0.6);
+SELECT protect_all('tests', '{l_distinct,l_entropy,l_recursive}', at_least => 2);
 INSERT INTO tests SELECT 'north', (ARRAY['a', 'b', 'c'])[1 + i % 3] FROM generate_series(1, 9) i;
 SELECT * FROM judge('TABLE tests');
 INSERT INTO tests SELECT 'north', NULL FROM generate_series(1, 3);
@@ -115,8 +112,8 @@ SELECT * FROM judge('SELECT CASE WHEN s.room = 1 THEN s.stay / 2 END AS part, m.
 CREATE TABLE visits (patient int, ward text, illness text);
 INSERT INTO visits SELECT i % 6, 'north', CASE WHEN i < 12 THEN 'hiv' ELSE 'x' || i END FROM generate_series(0, 29) i;
 SELECT disclosure.label_columns('visits', person => '{patient}', quasi => '{ward}', sensitive => '{illness}');
-SELECT count(disclosure.protect('visits', m, at_most => 0.6)) FROM unnest('{alpha,t_equal,prosecutor_average,uniques,marketer,share_below_5}'::text[]) m;
-SELECT count(disclosure.protect('visits', m, at_least => 2)) FROM unnest('{l_distinct,l_entropy,l_recursive,k}'::text[]) m;
+SELECT protect_all('visits', '{alpha,t_equal,prosecutor_average,uniques,marketer,share_below_5}', at_most => 0.6);
+SELECT protect_all('visits', '{l_distinct,l_entropy,l_recursive,k}', at_least => 2);
 -- Every patient has hiv, and three other illnesses.
 SELECT * FROM judge('SELECT ward, illness FROM visits');
 -- Unknown people add risk, and nobody to a class.

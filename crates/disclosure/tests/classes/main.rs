@@ -1,4 +1,5 @@
 //! Tests of equivalence classes: see `disclosure::classes`.
 
+mod cautious;
 mod sizes;
 mod units;
