@@ -6,6 +6,16 @@ CREATE FUNCTION disclosure.class_size(VARIADIC "any") RETURNS bigint
 COMMENT ON FUNCTION disclosure.class_size("any") IS
   'window function: returns the number of rows in the partition that are equal to this one on the given columns; given a whole row of a labelled relation, compares the columns that are known by their labels, and counts people if there is a column labelled person; with a last argument ''wildcard'', NULL equals everything';
 
+CREATE FUNCTION disclosure_internal.class_size_of_record(
+    record  record,
+    columns name[],
+    labels  jsonb
+  ) RETURNS bigint
+  LANGUAGE c WINDOW STABLE PARALLEL RESTRICTED
+  AS 'MODULE_PATHNAME', 'class_size_of_record_wrapper';
+COMMENT ON FUNCTION disclosure_internal.class_size_of_record(record, name[], jsonb) IS
+  'window function: returns the number of people in the class of this row, as risk views show it; columns form the classes, and labels say which columns identify people';
+
 CREATE FUNCTION disclosure_internal.k_anonymity_transition(internal, VARIADIC "any") RETURNS internal
   LANGUAGE c STABLE PARALLEL SAFE
   AS 'MODULE_PATHNAME', 'k_anonymity_transition_wrapper';

@@ -280,24 +280,17 @@ impl Error {
         }
     }
 
-    /// Returns the error with the argument's name in SQL. `names` contains pairs of the name in the crate and
-    /// the name in SQL.
-    pub fn renamed(self, names: &[(&str, &'static str)]) -> Self {
-        match self {
-            Error::Algorithm(disclosure::Error::InvalidArgument {
-                argument,
-                problem,
-                allowed,
-            }) => {
-                let found = names.iter().find(|(name, _)| *name == argument);
-                Error::Algorithm(disclosure::Error::InvalidArgument {
-                    argument: found.map_or(argument, |(_, in_sql)| in_sql),
-                    problem,
-                    allowed,
-                })
-            }
-            other => other,
+    /// Returns the error with the argument's name in SQL. `names` contains pairs of the name in our code and the
+    /// name in SQL.
+    pub fn renamed(mut self, names: &[(&str, &'static str)]) -> Self {
+        if let Error::Algorithm(disclosure::Error::InvalidArgument { argument, .. })
+        | Error::Argument { argument, .. }
+        | Error::NoSuchColumn { argument, .. } = &mut self
+            && let Some((_, in_sql)) = names.iter().find(|(name, _)| name == argument)
+        {
+            *argument = in_sql;
         }
+        self
     }
 
     /// Returns the error as one about another argument, with a hint that fits that argument.

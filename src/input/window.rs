@@ -14,6 +14,7 @@ use crate::pg::memory_context::Scratch;
 use crate::pg::types::ColumnType;
 use crate::run::Meter;
 use disclosure::Rows;
+use pgrx::FromDatum;
 use pgrx::pg_sys::{self, Datum, FunctionCallInfo, NullableDatum};
 use pgrx::prelude::*;
 use std::ffi::{c_int, c_void};
@@ -133,6 +134,15 @@ impl WindowCall {
     pub fn argument(&self, number: usize) -> Option<Datum> {
         let argument = self.current(number);
         (!argument.isnull).then_some(argument.value)
+    }
+
+    /// Returns an [`argument`](Self::argument) as a Rust value.
+    ///
+    /// # Safety
+    /// `sql/` must declare the argument with a type that `T` reads.
+    pub unsafe fn argument_as<T: FromDatum>(&self, number: usize) -> Option<T> {
+        // SAFETY: by the contract of the function.
+        unsafe { T::from_datum(self.argument(number)?, false) }
     }
 
     fn current(&self, number: usize) -> NullableDatum {

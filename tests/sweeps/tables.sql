@@ -77,6 +77,8 @@ INSERT INTO sweep.beliefs VALUES ('knee', 0.1, 0.5), ('injury', 0, 1), ('icd', 0
 CREATE TABLE sweep.itemsets (itemset text[]);
 INSERT INTO sweep.itemsets VALUES ('{knee,injury}'), ('{icd}'), ('{}'), (NULL), ('{knee,NULL}');
 CREATE TABLE sweep.edges AS SELECT 'e' || e AS entry, 'c' || c AS code, ((e * c) % 5)::float8 / 4 AS p FROM generate_series(1, 7) e, generate_series(1, 7) c WHERE (e + c) % 3 > 0 OR e = c;
+CREATE TABLE sweep.levels (value text, level_1 text, level_2 text);
+INSERT INTO sweep.levels VALUES ('flu', 'virus', '*'), ('hiv', 'virus', '*'), ('ulcer', 'other', '*'), ('0', 'low', '*'), ('1', 'low', '*'), ('2', 'low', '*'), ('4', 'high', '*');
 CREATE TABLE sweep.truth AS SELECT 'e' || i AS entry, 'c' || i AS code FROM generate_series(1, 7) i;
 
 -- Enough work to be cancelled.

@@ -151,11 +151,7 @@ fn check_sensitive(read: &ReadRecords) -> Result<(), Error> {
 
 impl Options {
     /// Returns what is known about the values of a sensitive column, and the settings for it.
-    fn of_column(
-        &self,
-        read: &mut ReadRecords,
-        column: usize,
-    ) -> Result<(Values, DiversitySettings), Error> {
+    fn of_column(&self, read: &mut ReadRecords, column: usize) -> Result<(Values, DiversitySettings), Error> {
         let mut settings = self.settings;
         settings.nulls_are_values |= read.roles.nulls_are_values[column];
         let dictionary = &mut read.dictionaries[read.roles.sensitive[column]];
@@ -225,7 +221,8 @@ fn of_partition(call: &WindowCall) -> Result<FiguresOfPartition, Error> {
         unit: Unit::of_word(argument(call, 7))?,
         needs: NEEDS,
     };
-    let mut read = ReadRecords::of_partition(call, choice)?;
+    let read = ReadRecords::of_partition(call, choice);
+    let mut read = read.map_err(|error| error.renamed(&[("sensitive", "column_name")]))?;
     check_sensitive(&read)?;
     if read.roles.sensitive.len() > 1 {
         return Err(Error::argument(
@@ -235,7 +232,9 @@ fn of_partition(call: &WindowCall) -> Result<FiguresOfPartition, Error> {
         ));
     }
     let column_name = read.sensitive_name(0).to_string();
-    options.hierarchies.check_columns(std::slice::from_ref(&column_name))?;
+    options
+        .hierarchies
+        .check_columns(std::slice::from_ref(&column_name))?;
     let (values, settings) = options.of_column(&mut read, 0)?;
     let figures = run::long("comparing values", |control| {
         disclosure::classes::class_diversity(&read.records, 0, &values, &settings, control)
@@ -250,5 +249,5 @@ fn of_partition(call: &WindowCall) -> Result<FiguresOfPartition, Error> {
 /// Returns an option of the window function by its number; `None` if it is NULL.
 fn argument<T: FromDatum>(call: &WindowCall, number: usize) -> Option<T> {
     // SAFETY: sql/ declares the function with the types that its options are read as.
-    unsafe { T::from_datum(call.argument(number)?, false) }
+    unsafe { call.argument_as(number) }
 }

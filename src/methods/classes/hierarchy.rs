@@ -32,13 +32,18 @@ impl Hierarchies {
         };
         let table = |(column, table): (String, Value)| {
             let name = table.as_str().filter(|name| !name.contains('\0'));
-            let name = name.ok_or_else(|| invalid(format!("column \"{column}\": is not the name of a table")))?;
+            let name =
+                name.ok_or_else(|| invalid(format!("column \"{column}\": is not the name of a table")))?;
             let found = relation_named(name);
-            let table =
-                found.ok_or_else(|| invalid(format!("column \"{column}\": relation \"{name}\" does not exist")))?;
+            let table = found
+                .ok_or_else(|| invalid(format!("column \"{column}\": relation \"{name}\" does not exist")))?;
             Ok((column, table))
         };
-        tables.into_iter().map(table).collect::<Result<_, _>>().map(Hierarchies)
+        tables
+            .into_iter()
+            .map(table)
+            .collect::<Result<_, _>>()
+            .map(Hierarchies)
     }
 
     /// Checks that hierarchies are given only for these columns.
@@ -76,16 +81,17 @@ impl Hierarchies {
         if levels.is_empty() {
             return Err(invalid("has no column of groups".into()));
         }
-        let row_of_text = rows_by_text(&first, &levels).ok_or_else(|| {
-            invalid("has a value twice, with different groups".into())
-        })?;
+        let row_of_text = rows_by_text(&first, &levels)
+            .ok_or_else(|| invalid("has a value twice, with different groups".into()))?;
         let codes = 0..values.len() + 1;
         let row_of_code = memory_context::for_each("reading hierarchies", codes, |code| {
             Ok(row_of_text.get(&text_of(values, code)).copied())
         })?;
         let missing = row_of_code.iter().skip(1).filter(|row| row.is_none()).count();
         if missing > 0 {
-            return Err(invalid(format!("lacks {missing} of the values of column \"{column}\"")));
+            return Err(invalid(format!(
+                "lacks {missing} of the values of column \"{column}\""
+            )));
         }
         let of_level = |level: &CodedColumn| -> Vec<u32> {
             // A NULL that the table does not mention is in a group of its own.

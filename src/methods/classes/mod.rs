@@ -13,7 +13,7 @@ mod k_anonymity;
 pub mod records;
 mod risk;
 
-use crate::args::{Args, word};
+use crate::args::{Args, json, names, word};
 use crate::encode::arguments::OptionArgument;
 use crate::encode::dictionary::Dictionary;
 use crate::encode::order::ranks_of_codes;
@@ -27,8 +27,10 @@ use crate::pg::json::Json;
 use crate::pg::table::{Table, table_row};
 use crate::run;
 use disclosure::classes::{By, Classes, Nulls, Records, SizeBuckets, SizeGroup, check_by_person};
+use pgrx::Array;
 use pgrx::prelude::*;
 use std::borrow::Cow;
+use std::ffi::CStr;
 
 /// Returns how NULL is compared by `class_size` and `k_anonymity`, whose last argument it is if it is given.
 fn nulls_of_option(option: Option<OptionArgument>) -> Result<Nulls, Error> {
@@ -82,11 +84,7 @@ fn class_size_of_row(call: &WindowCall) -> Result<i64, Error> {
         call.check_columns(&CLASS_SIZE, columns.len())?;
         let nulls = nulls_of_option(option)?;
         if is_labelled_row(&columns)? {
-            let ReadRecords { records, .. } = ReadRecords::of_partition(call, Choice::default())?;
-            return Ok(ClassesOfPartition {
-                sizes: sizes_of_records(&records, nulls)?,
-                class_of_row: records.into_class_of_row(),
-            });
+            return classes_of_records(call, Choice::default(), nulls);
         }
         let CountedRows {
             counted,
@@ -96,8 +94,45 @@ fn class_size_of_row(call: &WindowCall) -> Result<i64, Error> {
         let sizes = sizes_of(&classes, nulls)?.into_owned();
         Ok(ClassesOfPartition { class_of_row, sizes })
     })?;
-    let class = partition.class_of_row[call.position()];
-    Ok(partition.sizes[class as usize] as i64)
+    Ok(partition.size_at(call.position()))
+}
+
+impl ClassesOfPartition {
+    fn size_at(&self, row: usize) -> i64 {
+        self.sizes[self.class_of_row[row] as usize] as i64
+    }
+}
+
+/// Reads the rows of a partition as the choice says, and counts them by class.
+fn classes_of_records(call: &WindowCall, choice: Choice, nulls: Nulls) -> Result<ClassesOfPartition, Error> {
+    let ReadRecords { records, .. } = ReadRecords::of_partition(call, choice)?;
+    Ok(ClassesOfPartition {
+        sizes: sizes_of_records(&records, nulls)?,
+        class_of_row: records.into_class_of_row(),
+    })
+}
+
+/// class_size_of_record(record record, columns name[], labels jsonb) OVER (…)
+#[pg_extern(sql = false)]
+fn class_size_of_record(call: WindowCall) -> i64 {
+    class_size_by_choice(&call).unwrap_or_else(Error::raise)
+}
+
+fn class_size_by_choice(call: &WindowCall) -> Result<i64, Error> {
+    let partition = call.partition_state(|call| {
+        // SAFETY: sql/ declares the arguments with these types.
+        let (columns, labels) = unsafe {
+            let columns: Option<Array<'_, &CStr>> = call.argument_as(1);
+            (columns.map(names), json("labels", call.argument_as(2))?)
+        };
+        let choice = Choice {
+            columns,
+            labels,
+            ..Choice::default()
+        };
+        classes_of_records(call, choice, Nulls::Value)
+    })?;
+    Ok(partition.size_at(call.position()))
 }
 
 table_row! {
@@ -153,10 +188,9 @@ fn classes_by_size(mut args: Args) -> Result<Vec<ClassesOfSize>, Error> {
     if by == By::Person {
         check_by_person(&records, None, nulls)?;
         no_examples(wanted)?;
-        let groups = run::long(
-            "comparing people",
-            |_| Ok(records.size_groups_by_person(&buckets)),
-        )?;
+        let groups = run::long("comparing people", |control| {
+            records.size_groups_by_person(&buckets, control)
+        })?;
         return Ok(groups.into_iter().map(|group| row(group, None)).collect());
     }
     let sizes = sizes_of_records(&records, nulls)?;

@@ -14,7 +14,7 @@ use crate::label::{labels_of, notice_known};
 use crate::methods::inference::column_settings::{
     ColumnSettings, NullMeaning, Purpose, is_labelable, settings_by_labels,
 };
-use crate::pg::catalog::columns_of;
+use crate::pg::catalog::{columns_of, name_of};
 use crate::pg::types::{ColumnType, Pair};
 use disclosure::classes::{Nulls, Records, Roles};
 use disclosure::{Label, Rows};
@@ -75,7 +75,7 @@ pub struct Needs {
 pub struct Choice {
     /// Columns that form the classes.
     pub columns: Option<Vec<Option<String>>>,
-    /// Sensitive columns.
+    /// Sensitive columns; for a window function, the one that the call is about.
     pub sensitive: Option<Vec<Option<String>>>,
     pub labels: Option<Value>,
     pub unit: Unit,
@@ -116,12 +116,11 @@ impl Choice {
     pub fn roles(&self, columns: &[ColumnType], relation: Option<Oid>) -> Result<ColumnRoles, Error> {
         let labels = relation.map(labels_of).transpose()?;
         let settings = settings_by_labels(columns, labels.as_ref(), self.labels.as_ref(), Purpose::Classes)?;
-        let given = self.columns.as_deref();
-        let known = given
-            .map(|given| positions("columns", columns, given))
-            .transpose()?;
+        let chosen = |argument, given| positions(argument, columns, relation, given);
+        let known = self.columns.as_deref();
+        let known = known.map(|given| chosen("columns", given)).transpose()?;
         let sensitive = match self.sensitive.as_deref() {
-            Some(given) if self.needs.sensitive => Some(positions("sensitive", columns, given)?),
+            Some(given) if self.needs.sensitive => Some(chosen("sensitive", given)?),
             _ => None,
         };
         if let (Some(known), Some(sensitive)) = (&known, &sensitive)
@@ -236,6 +235,7 @@ impl ColumnSettings {
 fn positions(
     argument: &'static str,
     columns: &[ColumnType],
+    relation: Option<Oid>,
     given: &[Option<String>],
 ) -> Result<Vec<usize>, Error> {
     let invalid = |problem: String| {
@@ -254,7 +254,14 @@ fn positions(
             .as_ref()
             .ok_or_else(|| invalid("must not contain NULL".into()))?;
         let position = columns.iter().position(|column| column.name == *name);
-        let position = position.ok_or_else(|| invalid(format!("there is no column \"{name}\"")))?;
+        let position = position.ok_or_else(|| match relation {
+            Some(relation) => Error::NoSuchColumn {
+                argument,
+                relation: name_of(relation),
+                column: name.clone(),
+            },
+            None => invalid(format!("there is no column \"{name}\"")),
+        })?;
         if found.contains(&position) {
             return Err(invalid(format!("\"{name}\" is given twice")));
         }

@@ -101,5 +101,5 @@ fn null_meaning(value: Option<pg_sys::Oid>) -> Result<NullMeaning, Error> {
 fn argument<T: FromDatum>(call: &WindowCall, number: usize) -> Option<T> {
     // SAFETY: the window functions of this folder are declared in sql/ with the types that their options
     // are read as.
-    unsafe { T::from_datum(call.argument(number)?, false) }
+    unsafe { call.argument_as(number) }
 }

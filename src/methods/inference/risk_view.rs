@@ -116,6 +116,8 @@ struct Judged {
     chosen: Option<Vec<String>>,
     /// The columns that an adversary may know beforehand: they tell people apart.
     known: Vec<String>,
+    /// The columns that identify the person that a row is about.
+    person: Vec<String>,
     /// The argument `labels` of `privacy_risk`.
     labels: Option<Value>,
 }
@@ -138,43 +140,40 @@ impl Judged {
             given.as_ref(),
             Purpose::Score(NullMeaning::Absent),
         )?;
+        let is_person = |settings: &ColumnSettings| settings.label == Some(Label::Person);
         let is_chosen = |column: &ColumnType| chosen.as_ref().is_none_or(|chosen| chosen.contains(column));
         // In the order of the relation.
         let judged: Vec<(&ColumnType, &ColumnSettings)> = relation
             .columns()
             .iter()
             .zip(&settings)
-            .filter(|(column, _)| is_chosen(column))
+            .filter(|(column, settings)| is_chosen(column) || is_person(settings))
             .collect();
         notice_unlabelled(Some(oid), judged.iter().copied());
-        let quoted = |column: &ColumnType| quote_identifier(&column.name);
         let is_known = |settings: &ColumnSettings| {
             let weights = settings.weights.as_ref();
             weights.is_some_and(|weights| weights.may_be_known())
         };
         let known = judged.iter().filter(|(_, settings)| is_known(settings));
+        let people = judged.iter().filter(|(_, settings)| is_person(settings));
+        let name = |(column, _): &(&ColumnType, &ColumnSettings)| column.name.clone();
         Ok(Judged {
-            known: known.map(|(column, _)| quoted(column)).collect(),
+            known: known.map(name).collect(),
+            person: people.map(name).collect(),
             // A row of the relation brings its labels along; a row of chosen columns needs them as an
             // argument.
             labels: match chosen {
                 Some(_) => all_labels(&judged, &labels, given.as_ref()),
                 None => given,
             },
-            chosen: chosen
-                .as_ref()
-                .map(|_| judged.iter().map(|(column, _)| quoted(column)).collect()),
+            chosen: chosen.as_ref().map(|_| judged.iter().map(name).collect()),
         })
     }
 
     /// Returns the statement that makes the view.
     fn statement(&self, relation: &Relation, view: &str, security_invoker: bool) -> String {
-        let list = |alias: &str, columns: &[String]| {
-            let columns: Vec<String> = columns.iter().map(|column| format!("{alias}.{column}")).collect();
-            columns.join(", ")
-        };
         let columns = relation.columns().iter();
-        let all: Vec<String> = columns.map(|column| quote_identifier(&column.name)).collect();
+        let all: Vec<String> = columns.map(|column| column.name.clone()).collect();
         let (judged, lateral) = match &self.chosen {
             None => ("t", String::new()),
             Some(chosen) => (
@@ -186,10 +185,7 @@ impl Judged {
             None => "NULL".to_string(),
             Some(labels) => quote_literal(labels.to_string()),
         };
-        let class_size = match &self.known[..] {
-            [] => "pg_catalog.count(*)".to_string(),
-            known => format!("disclosure.class_size(ROW({}))", list("t", known)),
-        };
+        let class_size = self.class_size(judged);
         format!(
             "CREATE OR REPLACE VIEW {view} {invoker} AS \
              SELECT {shown}, \
@@ -212,6 +208,36 @@ impl Judged {
             relation = relation.name(),
         )
     }
+}
+
+impl Judged {
+    /// Returns the call that counts the people, or the rows, in the class of a row, without OVER. `judged` is the alias of
+    /// the row that is judged.
+    fn class_size(&self, judged: &str) -> String {
+        match (&self.known[..], &self.person[..]) {
+            ([], []) => "pg_catalog.count(*)".into(),
+            ([], person) => format!("disclosure.count_people({})", list("t", person)),
+            (known, []) => format!("disclosure.class_size(ROW({}))", list("t", known)),
+            (known, person) => {
+                let names: Vec<String> = known.iter().map(quote_literal).collect();
+                let labels = person.iter().map(|name| (name.clone(), Value::from("person")));
+                let labels = Value::Object(labels.collect());
+                format!(
+                    "disclosure_internal.class_size_of_record({judged}.*, ARRAY[{}]::pg_catalog.name[], \
+                     {}::pg_catalog.jsonb)",
+                    names.join(", "),
+                    quote_literal(labels.to_string())
+                )
+            }
+        }
+    }
+}
+
+/// Returns columns of a relation with this alias, as SQL.
+fn list(alias: &str, columns: &[String]) -> String {
+    let column = |name: &String| format!("{alias}.{}", quote_identifier(name));
+    let columns: Vec<String> = columns.iter().map(column).collect();
+    columns.join(", ")
 }
 
 /// Returns labels and what the caller gave for these columns, as the argument `labels` takes both; `None` if

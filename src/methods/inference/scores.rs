@@ -20,10 +20,10 @@ use disclosure::inference::{
     Column, Explanations, Inference, PackedTable, RowScore, Scores, Settings, SummarySettings, score_row,
     scores,
 };
+use pgrx::AllocatedByRust;
 use pgrx::heap_tuple::PgHeapTuple;
 use pgrx::pg_sys::FunctionCallInfo;
 use pgrx::prelude::*;
-use pgrx::AllocatedByRust;
 use serde_json::json;
 
 /// privacy_score(record record, labels jsonb, min_confidence float8, joint_confidence boolean,

@@ -83,7 +83,7 @@ SELECT disclosure.label_column('spelt', 'a', 'quasi danger=1');
 DO $$
 DECLARE label text;
 BEGIN
-  FOREACH label IN ARRAY '{count,Count,quasi nulls=value}'::text[] LOOP
+  FOREACH label IN ARRAY '{count,Count,weight=2,quasi nulls=value}'::text[] LOOP
     BEGIN
       PERFORM disclosure.label_column('spelt', 'a', label);
     EXCEPTION WHEN OTHERS THEN

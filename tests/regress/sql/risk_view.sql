@@ -177,7 +177,7 @@ SELECT disclosure.risk_view('patients', 'x', ARRAY['age', 'Age']);
 SELECT disclosure.risk_view('patients', 'x', labels => '{"nonsense": "quasi"}');
 SELECT disclosure.risk_view('patients', 'x', labels => '{"age": "secret"}');
 SELECT disclosure.risk_view('patients', 'x', labels => '{"age": "sensitiv"}');
-SELECT disclosure.risk_view('patients', 'x', labels => '{"age": "weight"}');
+SELECT disclosure.risk_view('patients', 'x', labels => '{"age": "count"}');
 SELECT disclosure.risk_view('patients', 'x', labels => '[]');
 SELECT to_regclass('x');
 

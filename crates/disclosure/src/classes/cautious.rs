@@ -5,33 +5,37 @@
 //! whatever is behind the unknown, and equal those of [`risk_summary`] and [`diversity`] if nothing is unknown.
 
 use super::diversity::{Diversity, Settings, Values, diversity};
-use super::records::{Exposure, Nulls, Records, Roles, UNKNOWN_PERSON};
+use super::pairs::Grouped;
+use super::records::{Cells, Exposure, Nulls, Records, Roles, UNKNOWN_PERSON, count_people};
 use super::risk::{HIGH_RISKS, Risk, RiskSummary, SMALL_SIZES, risk_summary};
 use super::{By, Classes};
 use crate::{Control, NULL, Result};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Summarises the risk of everybody in a table. A row whose person is not known adds nobody to a class, but all that it
 /// may add to the risk: as if its risk were added to that of somebody else.
 pub fn cautious_risk_summary(records: &Records, control: &Control) -> Result<RiskSummary> {
     let summary = risk_summary(records, None, Nulls::Value, By::Row, control)?;
-    let people = records.rows_of_people();
-    if people.is_empty() || people.of(UNKNOWN_PERSON as usize).is_empty() {
+    let members = records.members(control)?;
+    if !has_unknown_people(&members) {
         return Ok(summary);
     }
     let sizes = records.sizes(Nulls::Value, control)?;
     let mut exposure = Exposure::default();
-    let mut known = 0_u64;
-    for (person, classes) in people.iter().enumerate() {
-        let of_person = classes.iter().map(|&(class, rows)| (sizes[class as usize], rows));
-        if person == UNKNOWN_PERSON as usize {
-            of_person.for_each(|(size, rows)| exposure.add(size, rows));
-        } else if let Some((size, _)) = of_person.min() {
-            exposure.add(size, 1);
-            known += 1;
+    let mut smallest: BTreeMap<u32, u64> = BTreeMap::new();
+    for (members, &size) in members.iter().zip(&sizes) {
+        for &(person, rows) in members {
+            match person {
+                UNKNOWN_PERSON => exposure.add(size, rows),
+                _ => {
+                    let smallest = smallest.entry(person).or_insert(size);
+                    *smallest = size.min(*smallest);
+                }
+            }
         }
     }
-    let known = known.max(1);
+    smallest.values().for_each(|&size| exposure.add(size, 1));
+    let known = smallest.len().max(1) as u64;
     let highest = exposure.smallest().map_or(0.0, |size| 1.0 / size as f64);
     let share = |size: u64| (exposure.below(size) as f64 / known as f64).min(1.0);
     let expected: f64 = exposure
@@ -53,6 +57,14 @@ pub fn cautious_risk_summary(records: &Records, control: &Control) -> Result<Ris
     })
 }
 
+/// Returns whether the person of a row is not known, given the people of each class.
+fn has_unknown_people(members: &Grouped<(u32, u64)>) -> bool {
+    members
+        .iter()
+        .flatten()
+        .any(|&(person, _)| person == UNKNOWN_PERSON)
+}
+
 /// Returns the worst figures of a sensitive column, by its position among those; `None` if there are no rows.
 ///
 /// Every absent value counts as the most frequent value of its class, so that it neither adds a value nor makes one
@@ -66,20 +78,23 @@ pub fn cautious_diversity(
     nulls_are_values: bool,
     control: &Control,
 ) -> Result<Option<Diversity>> {
-    let cells = Cells::of(records, column, nulls_are_values);
-    let (completed, values) = cells.completed(values)?;
+    let cells = records.cells(column, control)?;
+    let classes = ClassValues::of(&cells, nulls_are_values);
+    let (completed, values) = completed(&classes, values)?;
     let Some(mut figures) = diversity(&completed, 0, &values, &Settings::default(), control)? else {
         return Ok(None);
     };
-    if records.counts_people() {
-        figures.alpha = share_of_people(records, column, nulls_are_values);
+    if let Cells::OfPeople(cells) = &cells {
+        figures.alpha = cells
+            .iter()
+            .map(|values| share_of_people(values, nulls_are_values))
+            .fold(0.0, f64::max);
     }
-    let people = records.rows_of_people();
-    if !people.is_empty() && !people.of(UNKNOWN_PERSON as usize).is_empty() {
+    if has_unknown_people(&records.members(control)?) {
         (figures.l_entropy, figures.l_recursive, figures.alpha) = (1.0, 1, 1.0);
         return Ok(Some(with_worst_distances(figures)));
     }
-    Ok(Some(match cells.has_unknown {
+    Ok(Some(match classes.iter().any(|class| class.unknown > 0) {
         true => with_worst_distances(figures),
         false => figures,
     }))
@@ -98,117 +113,101 @@ fn with_worst_distances(figures: Diversity) -> Diversity {
     }
 }
 
-/// Values of a sensitive column by class: how many rows or people have each.
-struct Cells {
-    /// Known values of each class.
-    known: Vec<Vec<(u32, u64)>>,
-    /// Number of rows in each class whose value is not known.
-    unknown: Vec<u64>,
-    has_unknown: bool,
+/// Values of a sensitive column in a class.
+#[derive(Default)]
+struct ClassValues {
+    /// Values that are known, and how many rows or people have each.
+    known: Vec<(u32, u64)>,
+    /// Number of rows whose value is not known.
+    unknown: u64,
 }
 
-impl Cells {
-    fn of(records: &Records, column: usize, nulls_are_values: bool) -> Self {
-        let is_known = |code: u32| nulls_are_values || code != NULL;
-        let known = records.values(column);
-        let known: Vec<Vec<(u32, u64)>> = known
-            .iter()
-            .map(|cells| {
+impl ClassValues {
+    /// Returns the values of every class.
+    fn of(cells: &Cells, nulls_are_values: bool) -> Vec<Self> {
+        let is_unknown = |code: u32| code == NULL && !nulls_are_values;
+        let class = |known: Vec<(u32, u64)>, rows: &mut dyn Iterator<Item = (u32, u64)>| ClassValues {
+            known: known.into_iter().filter(|&(code, _)| !is_unknown(code)).collect(),
+            unknown: rows
+                .filter(|&(code, _)| is_unknown(code))
+                .map(|(_, rows)| rows)
+                .sum(),
+        };
+        match cells {
+            Cells::OfRows(cells) => cells
+                .iter()
+                .map(|values| class(values.to_vec(), &mut values.iter().copied()))
+                .collect(),
+            Cells::OfPeople(cells) => {
+                let rows = |&((code, _), rows): &((u32, u32), u64)| (code, rows);
                 cells
                     .iter()
-                    .copied()
-                    .filter(|&(code, _)| is_known(code))
+                    .map(|values| class(count_people(values).collect(), &mut values.iter().map(rows)))
                     .collect()
-            })
-            .collect();
-        let mut unknown = vec![0; known.len()];
-        for (class, code, rows) in records.rows_of_values(column) {
-            if !is_known(code) {
-                unknown[class as usize] += rows;
             }
         }
-        Cells {
-            has_unknown: unknown.iter().any(|&rows| rows > 0),
-            known,
-            unknown,
-        }
-    }
-
-    /// Returns rows in which every unknown value is the most frequent value of its class. Values have new codes, in the
-    /// order of their ranks if they have any, and these are returned, too.
-    fn completed(&self, values: &Values) -> Result<(Records, Values)> {
-        let rank = |code: u32| values.ranks.as_ref().map_or(code, |ranks| ranks[code as usize]);
-        let mut codes: Vec<u32> = self
-            .known
-            .iter()
-            .flatten()
-            .map(|&(code, _)| code)
-            .filter(|&code| code != NULL)
-            .collect();
-        codes.sort_unstable_by_key(|&code| (rank(code), code));
-        codes.dedup();
-        let new_code: BTreeMap<u32, u32> = codes.iter().zip(1..).map(|(&code, new)| (code, new)).collect();
-        let new_code = |code: u32| new_code.get(&code).copied().unwrap_or(NULL);
-        let mut rows = Classes::new(2);
-        for (class, (known, &unknown)) in self.known.iter().zip(&self.unknown).enumerate() {
-            let class = class as u32;
-            for &(code, count) in known {
-                rows.insert(&[class, new_code(code)], count)?;
-            }
-            if unknown > 0 {
-                // A class without any known value has one value, whichever that is.
-                let most_frequent = known.iter().max_by_key(|(_, count)| *count);
-                rows.insert(
-                    &[class, most_frequent.map_or(1, |&(code, _)| new_code(code))],
-                    unknown,
-                )?;
-            }
-        }
-        let roles = Roles {
-            quasi: vec![0],
-            sensitive: vec![1],
-            ..Roles::default()
-        };
-        let is_ranked = values.ranks.is_some();
-        let ranks = is_ranked.then(|| (0..=codes.len().max(1) as u32).collect());
-        let values = Values {
-            ranks,
-            hierarchy: None,
-        };
-        Ok((Records::of_classes(&rows, roles)?, values))
     }
 }
 
-/// Returns the largest share of the people in a class who have, or may have, the same value.
-fn share_of_people(records: &Records, column: usize, nulls_are_values: bool) -> f64 {
-    let mut may_have: Vec<BTreeMap<u32, u64>> = vec![BTreeMap::new(); records.classes().len()];
-    let mut people = vec![0_u64; may_have.len()];
-    // People of whom a value is not known may have any.
-    let mut may_have_any = people.clone();
-    for (&(class, _), values) in records
-        .members()
-        .keys()
+/// Returns rows in which every unknown value is the most frequent value of its class. Values have new codes, in the order
+/// of their ranks if they have any, and these are returned, too.
+fn completed(classes: &[ClassValues], values: &Values) -> Result<(Records, Values)> {
+    let rank = |code: u32| values.ranks.as_ref().map_or(code, |ranks| ranks[code as usize]);
+    let known = classes
         .iter()
-        .zip(records.values_of_members(column).iter())
-    {
-        let class = class as usize;
-        people[class] += 1;
-        match !nulls_are_values && values.iter().any(|&(code, _)| code == NULL) {
-            true => may_have_any[class] += 1,
-            false => {
-                for &(code, _) in values {
-                    *may_have[class].entry(code).or_insert(0) += 1;
-                }
-            }
+        .flat_map(|class| &class.known)
+        .map(|&(code, _)| code);
+    let codes: BTreeSet<(u32, u32)> = known
+        .filter(|&code| code != NULL)
+        .map(|code| (rank(code), code))
+        .collect();
+    let new_code: BTreeMap<u32, u32> = codes
+        .iter()
+        .zip(1..)
+        .map(|(&(_, code), new)| (code, new))
+        .collect();
+    let new_code = |code: u32| new_code.get(&code).copied().unwrap_or(NULL);
+    let mut rows = Classes::new(2);
+    for (number, class) in (0..).zip(classes) {
+        for &(code, count) in &class.known {
+            rows.insert(&[number, new_code(code)], count)?;
+        }
+        if class.unknown > 0 {
+            // A class without any known value has one value, whichever that is.
+            let most_frequent = class.known.iter().max_by_key(|(_, count)| *count);
+            let code = most_frequent.map_or(1, |&(code, _)| new_code(code));
+            rows.insert(&[number, code], class.unknown)?;
         }
     }
-    let shares = may_have
-        .iter()
-        .zip(&may_have_any)
-        .zip(&people)
-        .map(|((may_have, any), people)| {
-            let most = may_have.values().max().copied().unwrap_or(0);
-            (most + any) as f64 / *people as f64
-        });
-    shares.fold(0.0, f64::max)
+    let roles = Roles {
+        quasi: vec![0],
+        sensitive: vec![1],
+        ..Roles::default()
+    };
+    let last = codes.len().max(1) as u32;
+    let values = Values {
+        ranks: values.ranks.as_ref().map(|_| (0..=last).collect()),
+        hierarchy: None,
+    };
+    Ok((Records::of_classes(&rows, roles)?, values))
+}
+
+/// Returns the largest share of the people in a class who have, or may have, the same value. Each value comes with the
+/// person who has it.
+fn share_of_people(values: &[((u32, u32), u64)], nulls_are_values: bool) -> f64 {
+    let people: BTreeSet<u32> = values.iter().map(|&((_, person), _)| person).collect();
+    let is_unknown = |code: u32| code == NULL && !nulls_are_values;
+    // Somebody of whom a value is not known may have any.
+    let unknown = values.iter().filter(|&&((code, _), _)| is_unknown(code));
+    let may_have_any: BTreeSet<u32> = unknown.map(|&((_, person), _)| person).collect();
+    let known = values
+        .chunk_by(|a, b| a.0.0 == b.0.0)
+        .filter(|equal| !is_unknown(equal[0].0.0));
+    let having = known.map(|equal| {
+        let others = equal
+            .iter()
+            .filter(|&&((_, person), _)| !may_have_any.contains(&person));
+        others.count()
+    });
+    (having.max().unwrap_or(0) + may_have_any.len()) as f64 / people.len().max(1) as f64
 }

@@ -5,10 +5,18 @@
 //! from whole numbers, so that they do not depend on the order of rows.
 
 use super::hierarchy::Hierarchy;
-use super::pairs::Grouped;
-use super::records::{Nulls, Records, add_up};
+use super::records::{Cells, Nulls, Records, count_people};
+use super::tally::add_up;
 use crate::{Control, Error, NULL, Result};
 use rayon::prelude::*;
+use std::cmp::Reverse;
+use std::ops::Range;
+
+/// Largest number of rows or people, so that products with it and with the number of values fit into `i128`.
+const MAX_TOTAL: u64 = 1 << 47;
+
+/// Classes between two checks for a cancel.
+const CHUNK: usize = 1024;
 
 /// Settings of [`diversity`].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -55,17 +63,19 @@ pub struct Values {
 }
 
 /// Figures about the sensitive values of a class, or the worst figures of all classes.
+///
+/// If people are counted instead of rows, a person counts once for each of their values in a class.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Diversity {
     /// Number of distinct values (distinct l-diversity; Machanavajjhala et al. 2007).
     pub l_distinct: u64,
-    /// Exponential of the entropy of the values (entropy l-diversity).
+    /// Exponential of the entropy of the values (entropy l-diversity; pyCANON rounds it down).
     pub l_entropy: f64,
     /// Largest l for which the class is (c, l)-diverse: the most frequent value is less frequent than c times all values
     /// from the l-th most frequent one on. 0 if there is none.
     pub l_recursive: u64,
-    /// Share of the most frequent value (the α of (α, k)-anonymity; Wong et al. 2006).
+    /// Share of those who have the most frequent value (the α of (α, k)-anonymity; Wong et al. 2006).
     pub alpha: f64,
     /// Distance from the whole table if all values are equally far apart (t-closeness; Li et al. 2007).
     pub t_equal: f64,
@@ -75,9 +85,13 @@ pub struct Diversity {
     pub t_hierarchical: Option<f64>,
     /// Largest relative increase of a share, (q − p)/p (basic β-likeness; Cao and Karras 2012).
     pub beta: f64,
-    /// The same, but at most −ln p for each value (enhanced β-likeness).
+    /// pyCANON's figure for enhanced β-likeness: the same, but at most −ln p of the rarest value of the table.
     pub beta_enhanced: f64,
-    /// Largest |ln(q/p)| of the values that the class has (δ-disclosure; Brickell and Shmatikov 2008).
+    /// Smallest β for which enhanced β-likeness holds as Cao and Karras define it and ARX checks it: no share increases
+    /// by more than β, nor by more than its own −ln p. Infinite if one of them increases by more than −ln p.
+    pub beta_enhanced_strict: f64,
+    /// Largest |ln(q/p)| of the values that the class has (δ-disclosure; Brickell and Shmatikov 2008). Values that the
+    /// class lacks are left out, as in pyCANON: for them, the figure would be infinite.
     pub delta: f64,
 }
 
@@ -95,6 +109,7 @@ impl Diversity {
             t_hierarchical: larger(self.t_hierarchical, other.t_hierarchical),
             beta: self.beta.max(other.beta),
             beta_enhanced: self.beta_enhanced.max(other.beta_enhanced),
+            beta_enhanced_strict: self.beta_enhanced_strict.max(other.beta_enhanced_strict),
             delta: self.delta.max(other.delta),
         }
     }
@@ -110,19 +125,17 @@ pub fn class_diversity(
     control: &Control,
 ) -> Result<Vec<Option<Diversity>>> {
     settings.check()?;
-    let cells = records.values(column);
+    let cells = records.cells(column, control)?;
     let table = WholeTable::new(&cells, values, settings)?;
     match settings.nulls {
         Nulls::Value => {
-            const CHUNK: usize = 4096;
-            let classes: Vec<usize> = (0..cells.len()).collect();
+            let classes: Vec<u32> = (0..records.classes().len() as u32).collect();
             let parts = classes.par_chunks(CHUNK).map(|part| {
                 control.check()?;
-                let mut counts = Vec::new();
-                let figures = part.iter().map(|&class| {
-                    counts.clear();
-                    counts.extend_from_slice(cells.of(class));
-                    table.compare(&mut counts)
+                let mut class = Distribution::default();
+                let figures = part.iter().map(|&number| {
+                    class.read(&cells, &[number], settings);
+                    table.compare(&mut class)
                 });
                 Ok(figures.collect())
             });
@@ -130,10 +143,9 @@ pub fn class_diversity(
             Ok(parts.into_iter().flatten().collect())
         }
         Nulls::Wildcard => records.classes().map_agreeing(control, |_, agreeing| {
-            let cells = agreeing.iter().flat_map(|&class| cells.of(class as usize));
-            let mut counts: Vec<(u32, u64)> = cells.copied().collect();
-            add_up(&mut counts);
-            table.compare(&mut counts)
+            let mut class = Distribution::default();
+            class.read(&cells, agreeing, settings);
+            table.compare(&mut class)
         }),
     }
 }
@@ -150,145 +162,171 @@ pub fn diversity(
     Ok(of_classes.into_iter().flatten().reduce(Diversity::worst))
 }
 
-/// Distribution of the values in the whole table.
+/// Values in a class.
+#[derive(Default)]
+struct Distribution {
+    /// How many rows or people have each value.
+    counts: Vec<(u32, u64)>,
+    /// Number of rows or people with a value. People may have several values.
+    holders: u64,
+    /// Values and the people who have them, while they are read.
+    of_people: Vec<((u32, u32), u64)>,
+}
+
+impl Distribution {
+    /// Reads the values of some classes together.
+    fn read(&mut self, cells: &Cells, classes: &[u32], settings: &Settings) {
+        let is_counted = |value: u32| value != NULL || settings.nulls_are_values;
+        let classes = classes.iter().map(|&class| class as usize);
+        self.counts.clear();
+        match cells {
+            Cells::OfRows(cells) => {
+                let values = classes.clone().flat_map(|class| cells.of(class));
+                self.counts
+                    .extend(values.filter(|&&(value, _)| is_counted(value)));
+                if classes.len() > 1 {
+                    add_up(&mut self.counts, 0);
+                }
+                self.holders = self.counts.iter().map(|&(_, count)| count).sum();
+            }
+            Cells::OfPeople(cells) => {
+                let values = classes.clone().flat_map(|class| cells.of(class));
+                self.of_people.clear();
+                self.of_people
+                    .extend(values.filter(|((value, _), _)| is_counted(*value)));
+                if classes.len() > 1 {
+                    add_up(&mut self.of_people, 0);
+                }
+                self.counts.extend(count_people(&self.of_people));
+                self.of_people.sort_unstable_by_key(|&((_, person), _)| person);
+                self.of_people.dedup_by_key(|((_, person), _)| *person);
+                self.holders = self.of_people.len() as u64;
+            }
+        }
+    }
+}
+
+/// Distribution of the values in the whole table, the sum over all classes.
 struct WholeTable<'a> {
     settings: &'a Settings,
-    values: &'a Values,
-    /// Number of all rows or people, N.
+    /// Sum of all counts, N.
     total: u64,
     /// How many have each value, by code.
     counts: Vec<u64>,
+    /// −ln p of each value, by code.
+    surprises: Vec<f64>,
+    /// The largest of these.
+    largest_surprise: f64,
     ranked: Option<RankedCounts>,
+    hierarchy: Option<&'a Hierarchy>,
     /// How many are in each group, by level of the hierarchy.
     of_groups: Vec<Vec<u64>>,
 }
 
 /// Counts of values in their order.
 struct RankedCounts {
-    /// Number of those whose value has this rank or a lower one.
+    /// Position of each code's value among those that occur, by code.
+    positions: Vec<u32>,
+    /// Number of those whose value has this position or a lower one.
     up_to: Vec<u64>,
-    /// Sums of the numbers in `up_to`, before each rank.
-    sums: Vec<i128>,
+    /// Sums of the numbers in `up_to`, before each position.
+    sums: Vec<u128>,
 }
 
 impl<'a> WholeTable<'a> {
-    fn new(cells: &Grouped<(u32, u64)>, values: &'a Values, settings: &'a Settings) -> Result<Self> {
+    fn new(cells: &Cells, values: &'a Values, settings: &'a Settings) -> Result<Self> {
         let mut counts: Vec<u64> = Vec::new();
-        for &(code, count) in cells.iter().flatten() {
+        let mut add = |code: u32, count: u64| {
             if code == NULL && !settings.nulls_are_values {
-                continue;
+                return;
             }
             if counts.len() <= code as usize {
                 counts.resize(code as usize + 1, 0);
             }
             counts[code as usize] += count;
+        };
+        match cells {
+            Cells::OfRows(cells) => cells.all().iter().for_each(|&(code, count)| add(code, count)),
+            Cells::OfPeople(cells) => cells.all().iter().for_each(|&((code, _), _)| add(code, 1)),
         }
-        let ranked = values
-            .ranks
-            .as_ref()
-            .map(|ranks| RankedCounts::new(&counts, ranks));
-        let mut of_groups: Vec<Vec<u64>> = Vec::new();
-        if let Some(hierarchy) = &values.hierarchy {
-            of_groups.push(counts.clone());
-            for level in 0..hierarchy.height() {
-                let groups = of_groups.last().map_or(&[][..], |groups| &groups[..]);
-                let parents = hierarchy.parents(level);
-                let mut coarser = vec![0; parents.iter().max().map_or(0, |&last| last as usize + 1)];
-                for (&count, &parent) in groups.iter().zip(parents) {
-                    coarser[parent as usize] += count;
-                }
-                of_groups.push(coarser);
-            }
+        let total = counts.iter().sum();
+        if total > MAX_TOTAL {
+            return Err(Error::TooMany {
+                what: "rows with sensitive values",
+                limit: MAX_TOTAL,
+            });
         }
+        let surprise = |&count: &u64| -(count as f64 / total as f64).ln();
+        let surprises: Vec<f64> = counts.iter().map(surprise).collect();
+        let finite = surprises.iter().copied().filter(|surprise| surprise.is_finite());
         Ok(WholeTable {
             settings,
-            values,
-            total: counts.iter().sum(),
+            total,
+            largest_surprise: finite.fold(0.0, f64::max),
+            surprises,
+            ranked: match &values.ranks {
+                Some(ranks) => Some(RankedCounts::new(&counts, ranks)?),
+                None => None,
+            },
+            hierarchy: values.hierarchy.as_ref(),
+            of_groups: match &values.hierarchy {
+                Some(hierarchy) => hierarchy.sums(&counts)?,
+                None => Vec::new(),
+            },
             counts,
-            ranked,
-            of_groups,
         })
     }
 
-    /// Compares a class with the whole table. `counts` has the values of the class, each once; the order does not
-    /// matter. Returns `None` if no value is known.
-    fn compare(&self, counts: &mut Vec<(u32, u64)>) -> Option<Diversity> {
-        if !self.settings.nulls_are_values {
-            counts.retain(|&(code, _)| code != NULL);
-        }
-        let size: u64 = counts.iter().map(|&(_, count)| count).sum();
-        if size == 0 {
-            return None;
-        }
+    /// Compares a class with the whole table. Returns `None` if no value is known.
+    fn compare(&self, class: &mut Distribution) -> Option<Diversity> {
+        let size: u64 = class.counts.iter().map(|&(_, count)| count).sum();
         // Those with equal counts here and in the table are interchangeable.
-        counts.sort_unstable_by_key(|&(code, count)| (std::cmp::Reverse(count), self.counts[code as usize]));
-        let (n, total) = (i128::from(size), i128::from(self.total));
-        // n N (q − p)
-        let excess =
-            |code: u32, count: u64| i128::from(count) * total - i128::from(self.counts[code as usize]) * n;
-        let scale = size as f64 * self.total as f64;
-        let positive: i128 = counts
-            .iter()
-            .map(|&(code, count)| excess(code, count).max(0))
-            .sum();
-        let (mut beta, mut beta_enhanced, mut delta) = (0.0_f64, 0.0_f64, 0.0_f64);
-        for &(code, count) in counts.iter() {
-            let everywhere = self.counts[code as usize] as f64;
-            let relative = excess(code, count) as f64 / (size as f64 * everywhere); // (q − p)/p
-            let share = everywhere / self.total as f64;
-            beta = beta.max(relative);
-            beta_enhanced = beta_enhanced.max(relative.min(-share.ln()));
-            delta = delta.max(relative.ln_1p().abs());
+        class
+            .counts
+            .sort_unstable_by_key(|&(code, count)| (Reverse(count), self.counts[code as usize]));
+        let counts = &class.counts[..];
+        let &(_, most_frequent) = counts.first()?;
+        let (mut positive, mut likely) = (0, true);
+        let (mut lowest, mut highest) = (f64::INFINITY, 0.0_f64);
+        for &(code, count) in counts {
+            let everywhere = self.counts[code as usize];
+            let excess = difference(count, self.total, everywhere, size); // n N (q − p)
+            positive += excess.max(0);
+            let relative = excess as f64 / (size as f64 * everywhere as f64); // (q − p)/p
+            lowest = lowest.min(relative);
+            highest = highest.max(relative);
+            likely &= relative <= self.surprises[code as usize];
         }
+        let scale = size as f64 * self.total as f64;
         Some(Diversity {
             l_distinct: counts.len() as u64,
-            l_entropy: entropy(counts, size).exp(),
+            l_entropy: entropy_l(counts, size),
             l_recursive: recursive(counts, size, self.settings.c),
-            alpha: counts[0].1 as f64 / size as f64,
+            alpha: most_frequent as f64 / class.holders as f64,
             t_equal: positive as f64 / scale,
-            t_ordered: self.ordered(counts, n, total).map(|sum| sum / scale),
-            t_hierarchical: self.hierarchical(counts, n, total).map(|sum| sum / scale),
-            beta,
-            beta_enhanced,
-            delta,
+            t_ordered: self
+                .ranked
+                .as_ref()
+                .map(|ranked| ranked.distance(counts, size, self.total) / scale),
+            t_hierarchical: self.hierarchical(counts, size).map(|sum| sum / scale),
+            beta: highest,
+            beta_enhanced: highest.min(self.largest_surprise),
+            beta_enhanced_strict: if likely { highest } else { f64::INFINITY },
+            delta: f64::max(-lowest.ln_1p(), highest.ln_1p()).abs(),
         })
-    }
-
-    /// Returns n N times the ordered distance: the sum of |Σ_{j ≤ i} (q_j − p_j)| over all ranks i, divided by the
-    /// number of values less 1 (Li et al. 2007, section 3.1). Between two values of the class the inner sum falls with
-    /// the shares of the table, so that it is added up from their prefix sums.
-    fn ordered(&self, counts: &[(u32, u64)], n: i128, total: i128) -> Option<f64> {
-        let (ranks, table) = (self.values.ranks.as_ref()?, self.ranked.as_ref()?);
-        let number = table.up_to.len();
-        if number < 2 {
-            return Some(0.0);
-        }
-        let mut of_class: Vec<(usize, u64)> = counts
-            .iter()
-            .map(|&(code, count)| (table.position(ranks, code), count))
-            .collect();
-        of_class.sort_unstable();
-        let (mut sum, mut here, mut from) = (0, 0, 0);
-        for &(rank, count) in &of_class {
-            sum += table.distance(from..rank, here * total, n);
-            here += i128::from(count);
-            from = rank;
-        }
-        sum += table.distance(from..number, here * total, n);
-        Some(sum as f64 / (number - 1) as f64)
     }
 
     /// Returns n N times the hierarchical distance: the sum of height(G)/H · min(pos(G), neg(G)) over all groups G,
     /// where pos and neg are the excesses and the deficits of the parts of G (Li et al. 2007, section 3.2). Only
     /// groups with a value of the class can have a part with an excess.
-    fn hierarchical(&self, counts: &[(u32, u64)], n: i128, total: i128) -> Option<f64> {
-        let hierarchy = self.values.hierarchy.as_ref()?;
+    fn hierarchical(&self, counts: &[(u32, u64)], size: u64) -> Option<f64> {
+        let hierarchy = self.hierarchy?;
+        let excess = |group: u32, count: u64, level: usize| {
+            difference(count, self.total, self.of_groups[level][group as usize], size)
+        };
         let mut parts = counts.to_vec();
         let mut sum: i128 = 0;
         for level in 0..hierarchy.height() {
-            let excess = |group: u32, count: u64, level: usize| {
-                i128::from(count) * total - i128::from(self.of_groups[level][group as usize]) * n
-            };
             // For each part: its group, its excess if that is positive, and its count.
             let parents = hierarchy.parents(level);
             let mut of_groups: Vec<(u32, i128, u64)> = parts
@@ -317,53 +355,85 @@ impl<'a> WholeTable<'a> {
     }
 }
 
+/// Returns a · b − c · d.
+#[inline]
+fn difference(a: u64, b: u64, c: u64, d: u64) -> i128 {
+    i128::from(a) * i128::from(b) - i128::from(c) * i128::from(d)
+}
+
 impl RankedCounts {
-    fn new(counts: &[u64], ranks: &[u32]) -> Self {
-        let number = ranks.iter().zip(counts).map(|(&rank, _)| rank as usize + 1).max();
-        let mut of_rank = vec![0; number.unwrap_or(0)];
-        for (&count, &rank) in counts.iter().zip(ranks) {
-            of_rank[rank as usize] += count;
+    /// Ranks the values that occur. `ranks` has the rank of each code.
+    fn new(counts: &[u64], ranks: &[u32]) -> Result<Self> {
+        if ranks.len() < counts.len() {
+            return Err(Error::invalid(
+                "ranks",
+                "must have a rank for every value",
+                "one rank for each code",
+            ));
         }
-        // The rank of NULL may be empty.
-        let mut up_to: Vec<u64> = of_rank;
-        let first = usize::from(up_to.first() == Some(&0));
-        up_to.drain(..first);
-        for rank in 1..up_to.len() {
-            up_to[rank] += up_to[rank - 1];
+        let occurs = |&code: &u32| counts[code as usize] > 0;
+        let mut codes: Vec<u32> = (0..counts.len() as u32).filter(occurs).collect();
+        codes.sort_unstable_by_key(|&code| ranks[code as usize]);
+        let mut ranked = RankedCounts {
+            positions: vec![0; counts.len()],
+            up_to: Vec::new(),
+            sums: vec![0],
+        };
+        let (mut total, mut sum) = (0, 0);
+        for equal in codes.chunk_by(|&a, &b| ranks[a as usize] == ranks[b as usize]) {
+            for &code in equal {
+                ranked.positions[code as usize] = ranked.up_to.len() as u32;
+                total += counts[code as usize];
+            }
+            sum += u128::from(total);
+            ranked.up_to.push(total);
+            ranked.sums.push(sum);
         }
-        let mut sums = vec![0];
-        for &number in &up_to {
-            sums.push(sums[sums.len() - 1] + i128::from(number));
-        }
-        RankedCounts { up_to, sums }
+        Ok(ranked)
     }
 
-    /// Returns the position of a code's rank among those that occur.
-    fn position(&self, ranks: &[u32], code: u32) -> usize {
-        // All ranks but that of NULL, which is the first, occur in the table.
-        let missing = ranks.len() - self.up_to.len();
-        ranks[code as usize] as usize - missing
+    /// Returns n N times the ordered distance: the sum of |Σ_{j ≤ i} (q_j − p_j)| over all positions i, divided by the
+    /// number of values less 1 (Li et al. 2007, section 3.1). Between two values of the class, the inner sum falls with
+    /// the shares of the table, so that it is added up from their prefix sums.
+    fn distance(&self, counts: &[(u32, u64)], size: u64, total: u64) -> f64 {
+        let number = self.up_to.len();
+        let position = |code: u32| self.positions[code as usize] as usize;
+        let mut of_class: Vec<(usize, u64)> = counts
+            .iter()
+            .map(|&(code, count)| (position(code), count))
+            .collect();
+        of_class.sort_unstable();
+        let (mut sum, mut here, mut from) = (0, 0, 0);
+        for &(position, count) in of_class.iter().chain(&[(number, 0)]) {
+            sum += self.gap(from..position, u128::from(here) * u128::from(total), size);
+            here += count;
+            from = position;
+        }
+        sum as f64 / number.saturating_sub(1).max(1) as f64
     }
 
-    /// Returns the sum of |here − n · up_to| over some ranks.
-    fn distance(&self, ranks: std::ops::Range<usize>, here: i128, n: i128) -> i128 {
-        let below = self.up_to[ranks.clone()].partition_point(|&up_to| i128::from(up_to) * n <= here);
-        let middle = ranks.start + below;
-        let sum = |from: usize, to: usize| self.sums[to] - self.sums[from];
-        let positive = here * below as i128 - n * sum(ranks.start, middle);
-        let negative = n * sum(middle, ranks.end) - here * (ranks.end - middle) as i128;
+    /// Returns the sum of |here − n · up_to| over some positions.
+    fn gap(&self, positions: Range<usize>, here: u128, n: u64) -> u128 {
+        let product = |number: u64| u128::from(number) * u128::from(n);
+        let below = self.up_to[positions.clone()].partition_point(|&up_to| product(up_to) <= here);
+        let middle = positions.start + below;
+        let sum = |from: usize, to: usize| u128::from(n) * (self.sums[to] - self.sums[from]);
+        let positive = here * below as u128 - sum(positions.start, middle);
+        let negative = sum(middle, positions.end) - here * (positions.end - middle) as u128;
         positive + negative
     }
 }
 
-/// Returns the entropy of values, whose counts descend.
-fn entropy(counts: &[(u32, u64)], size: u64) -> f64 {
-    let share = |&(_, count): &(u32, u64)| count as f64 / size as f64;
-    -counts
-        .iter()
-        .map(share)
-        .map(|share| share * share.ln())
-        .sum::<f64>()
+/// Returns the exponential of the entropy of values, whose counts descend.
+fn entropy_l(counts: &[(u32, u64)], size: u64) -> f64 {
+    if counts.windows(2).all(|pair| pair[0].1 == pair[1].1) {
+        return counts.len() as f64; // exp(ln l) is not quite l
+    }
+    let terms = counts.chunk_by(|a, b| a.1 == b.1).map(|equal| {
+        let share = equal[0].1 as f64 / size as f64;
+        equal.len() as f64 * share * share.ln()
+    });
+    (-terms.sum::<f64>()).exp()
 }
 
 /// Returns the largest l for which r_1 < c (r_l + r_{l+1} + …), where r_i are the counts in descending order

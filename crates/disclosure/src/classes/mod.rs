@@ -23,6 +23,7 @@ mod hierarchy;
 mod pairs;
 mod records;
 mod risk;
+mod tally;
 mod units;
 mod wildcard;
 
@@ -50,6 +51,8 @@ pub struct Classes {
     /// `width` codes per class, classes in the order of their first row.
     codes: Vec<u32>,
     sizes: Vec<u64>,
+    /// Sum of the sizes.
+    rows: u64,
     index: ShardedTable<IndexEntry>,
 }
 
@@ -131,13 +134,44 @@ impl Classes {
     }
 
     /// Adds rows and calls `on_class` with the class of each.
+    ///
+    /// Rows are looked up in batches and in steps, so that waits for memory overlap.
     pub fn extend(&mut self, rows: Rows, mut on_class: impl FnMut(u32)) -> Result<()> {
+        const BATCH: usize = 512;
+        const NONE: u32 = u32::MAX;
+        let mut hashers = Vec::new();
+        let mut candidates = [NONE; BATCH];
         let mut row = vec![NULL; self.width];
-        for number in 0..rows.len() {
-            for (code, column) in row.iter_mut().zip(rows.columns()) {
-                *code = column[number];
+        for start in (0..rows.len()).step_by(BATCH) {
+            let batch = start..rows.len().min(start + BATCH);
+            hashers.clear();
+            hashers.resize(batch.len(), FxHasher::default());
+            for column in rows.columns() {
+                for (hasher, &code) in hashers.iter_mut().zip(&column[batch.clone()]) {
+                    hasher.write_u32(code);
+                }
             }
-            on_class(self.insert(&row, 1)?);
+            for (candidate, hasher) in candidates.iter_mut().zip(&hashers) {
+                let hash = hasher.finish();
+                let found = self.index.find(hash, |entry| entry.hash == hash);
+                *candidate = found.map_or(NONE, |entry| entry.class);
+            }
+            for (number, &candidate) in batch.zip(&candidates) {
+                let is_equal = |class: u32| {
+                    let mut codes = self.codes(class as usize).iter().zip(rows.columns());
+                    codes.all(|(&code, column)| column[number] == code)
+                };
+                if candidate != NONE && is_equal(candidate) {
+                    self.sizes[candidate as usize] += 1;
+                    self.rows += 1;
+                    on_class(candidate);
+                } else {
+                    for (code, column) in row.iter_mut().zip(rows.columns()) {
+                        *code = column[number];
+                    }
+                    on_class(self.insert(&row, 1)?);
+                }
+            }
         }
         Ok(())
     }
@@ -149,8 +183,13 @@ impl Classes {
             width,
             codes,
             sizes,
+            rows,
             index,
         } = self;
+        *rows = rows.checked_add(count).ok_or(Error::TooMany {
+            what: "rows",
+            limit: u64::MAX,
+        })?;
         let hash = hash(row.iter().copied());
         let same = |entry: &IndexEntry| {
             let start = entry.class as usize * *width;
@@ -217,6 +256,11 @@ impl Classes {
     /// Returns the number of rows in each class.
     pub fn sizes(&self) -> &[u64] {
         &self.sizes
+    }
+
+    /// Returns the number of all rows.
+    pub fn rows(&self) -> u64 {
+        self.rows
     }
 
     /// Returns how many rows hold each value of a column. That of code `c` is at index `c - 1`.

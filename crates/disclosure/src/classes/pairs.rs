@@ -67,31 +67,6 @@ impl Pairs {
     pub fn keys(&self) -> &[(u32, u32)] {
         &self.keys
     }
-
-    /// Returns the first and the second number of each pair, and its count.
-    pub fn iter(&self) -> impl Iterator<Item = (u32, u32, u64)> + '_ {
-        let entries = self.keys.iter().zip(&self.counts);
-        entries.map(|(&(first, second), &count)| (first, second, count))
-    }
-
-    /// Returns the pairs by their first number, of which there are `firsts`. Each has its second number and its count.
-    pub fn by_first(&self, firsts: usize) -> Grouped<(u32, u64)> {
-        let entries = self.keys.iter().zip(&self.counts);
-        Grouped::new(
-            firsts,
-            entries.map(|(&(first, second), &count)| (first, (second, count))),
-        )
-    }
-
-    /// Returns the pairs by their second number, of which there are `seconds`. Each has its first number and its
-    /// count.
-    pub fn by_second(&self, seconds: usize) -> Grouped<(u32, u64)> {
-        let entries = self.keys.iter().zip(&self.counts);
-        Grouped::new(
-            seconds,
-            entries.map(|(&(first, second), &count)| (second, (first, count))),
-        )
-    }
 }
 
 fn hash(key: u64) -> u64 {
@@ -101,11 +76,20 @@ fn hash(key: u64) -> u64 {
 }
 
 /// Values in groups, which are numbered from 0.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Grouped<T> {
     /// First value of each group, and the number of all values.
     starts: Vec<usize>,
     values: Vec<T>,
+}
+
+impl<T> Default for Grouped<T> {
+    fn default() -> Self {
+        Grouped {
+            starts: vec![0],
+            values: Vec::new(),
+        }
+    }
 }
 
 impl<T: Copy + Default> Grouped<T> {
@@ -131,13 +115,49 @@ impl<T: Copy + Default> Grouped<T> {
         }
     }
 
+    /// Joins groups of values. Each part has `size` groups, of which `groups` are needed in all.
+    pub(super) fn concatenated(parts: Vec<Self>, size: usize, groups: usize) -> Self {
+        let mut all = Grouped {
+            starts: Vec::with_capacity(groups + 1),
+            values: Vec::with_capacity(parts.iter().map(|part| part.values.len()).sum()),
+        };
+        for part in parts {
+            let start = all.values.len();
+            let needed = (groups - all.starts.len()).min(size);
+            all.starts
+                .extend(part.starts.iter().take(needed).map(|from| start + from));
+            all.values.extend_from_slice(&part.values);
+        }
+        all.starts.resize(groups + 1, all.values.len());
+        all
+    }
+
+    /// Returns other values of each group, which `of_group` adds to a list.
+    pub(super) fn map<U>(&self, mut of_group: impl FnMut(&[T], &mut Vec<U>)) -> Grouped<U> {
+        let mut mapped = Grouped {
+            starts: Vec::with_capacity(self.starts.len()),
+            values: Vec::with_capacity(self.values.len()),
+        };
+        for values in self.iter() {
+            mapped.starts.push(mapped.values.len());
+            of_group(values, &mut mapped.values);
+        }
+        mapped.starts.push(mapped.values.len());
+        mapped
+    }
+
+    /// Returns the values of all groups, one after the other.
+    pub(super) fn all(&self) -> &[T] {
+        &self.values
+    }
+
     /// Returns the values of a group.
     pub fn of(&self, group: usize) -> &[T] {
         &self.values[self.starts[group]..self.starts[group + 1]]
     }
 
     /// Returns the values of all groups.
-    pub fn iter(&self) -> impl Iterator<Item = &[T]> {
+    pub fn iter(&self) -> impl Iterator<Item = &[T]> + Clone {
         self.starts
             .windows(2)
             .map(|bounds| &self.values[bounds[0]..bounds[1]])

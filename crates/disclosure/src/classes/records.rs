@@ -1,10 +1,10 @@
 //! The rows of a table as everyday measures see them: classes of the known columns, the people in each class, and the
 //! values of sensitive columns in each class. All of it is counted in one pass.
 
-use super::pairs::{Grouped, Pairs};
-use super::{Classes, SizeGroup, SizeGroups};
-use crate::classes::SizeBuckets;
-use crate::{Control, NULL, Result, Rows};
+use super::pairs::Grouped;
+use super::tally::{Tally, add_up};
+use super::{Classes, SizeBuckets, SizeGroup, SizeGroups};
+use crate::{Control, NULL, Result, Rows, parallel_sort};
 use std::collections::BTreeMap;
 
 /// Roles of columns, by their positions in a row.
@@ -52,22 +52,33 @@ pub struct Records {
     classes: Classes,
     /// Numbers people if several columns identify them.
     people: Classes,
-    /// Pairs of a class and a person; empty if rows are counted.
-    members: Pairs,
-    /// For each sensitive column, pairs of a class, or of a member if people are counted, and a value.
-    values: Vec<Pairs>,
+    /// People of each class; empty if rows are counted.
+    members: Tally<u32>,
+    values: Vec<ColumnValues>,
     class_of_row: Vec<u32>,
     person_of_row: Vec<u32>,
     kept: Vec<Vec<u32>>,
 }
 
+/// Values of a sensitive column in each class.
+#[derive(Debug, Clone)]
+enum ColumnValues {
+    OfRows(Tally<u32>),
+    /// Each with the person who has it.
+    OfPeople(Tally<(u32, u32)>),
+}
+
 impl Records {
     /// Returns a table without rows. If `keeps_rows`, the class and the person of every row are kept.
     pub fn new(roles: Roles, keeps_rows: bool) -> Self {
+        let values = || match roles.person.is_empty() {
+            true => ColumnValues::OfRows(Tally::default()),
+            false => ColumnValues::OfPeople(Tally::default()),
+        };
         Records {
             classes: Classes::new(roles.quasi.len()),
             people: Classes::new(roles.person.len()),
-            values: vec![Pairs::default(); roles.sensitive.len()],
+            values: roles.sensitive.iter().map(|_| values()).collect(),
             kept: vec![Vec::new(); roles.kept.len()],
             roles,
             keeps_rows,
@@ -78,19 +89,35 @@ impl Records {
     /// Returns the rows that are counted in `classes`, whose columns have these roles. The single rows are not kept.
     pub fn of_classes(classes: &Classes, roles: Roles) -> Result<Self> {
         let mut records = Records::new(roles, false);
-        let mut quasi = Vec::new();
-        for (class, &count) in classes.sizes().iter().enumerate() {
-            let codes = classes.codes(class);
-            quasi.clear();
-            quasi.extend(records.roles.quasi.iter().map(|&column| codes[column]));
-            let mut group = records.classes.insert(&quasi, count)?;
+        let (mut of_entry, mut people) = (Vec::new(), Vec::new());
+        let mut row = Vec::new();
+        for (entry, &count) in classes.sizes().iter().enumerate() {
+            let codes = classes.codes(entry);
+            row.clear();
+            row.extend(records.roles.quasi.iter().map(|&column| codes[column]));
+            of_entry.push(records.classes.insert(&row, count)?);
             if records.counts_people() {
-                let person = records.person_of(|column| codes[column])?;
-                group = records.members.insert(group, person, count)?;
+                row.clear();
+                row.extend(records.roles.person.iter().map(|&column| codes[column]));
+                people.push(records.person_of(&row)?);
             }
-            for (values, &column) in records.values.iter_mut().zip(&records.roles.sensitive) {
-                values.insert(group, codes[column], count)?;
-            }
+        }
+        let counted = || of_entry.iter().zip(classes.sizes()).enumerate();
+        let person = |entry: usize| people[entry];
+        if records.counts_people() {
+            let members = counted().map(|(entry, (&class, &count))| (class, person(entry), count));
+            records.members = Tally::of_counted(members);
+        }
+        for (values, &column) in records.values.iter_mut().zip(&records.roles.sensitive) {
+            let value = |entry: usize| classes.codes(entry)[column];
+            *values = match values {
+                ColumnValues::OfRows(_) => ColumnValues::OfRows(Tally::of_counted(
+                    counted().map(|(entry, (&class, &count))| (class, value(entry), count)),
+                )),
+                ColumnValues::OfPeople(_) => ColumnValues::OfPeople(Tally::of_counted(
+                    counted().map(|(entry, (&class, &count))| (class, (value(entry), person(entry)), count)),
+                )),
+            };
         }
         Ok(records)
     }
@@ -99,41 +126,59 @@ impl Records {
     pub fn extend(&mut self, rows: Rows) -> Result<()> {
         let all = rows.columns();
         let quasi: Vec<&[u32]> = self.roles.quasi.iter().map(|&column| all[column]).collect();
-        let mut of_row: Vec<u32> = Vec::with_capacity(rows.len());
+        let mut classes: Vec<u32> = Vec::with_capacity(rows.len());
         self.classes
-            .extend(Rows::new(&quasi, rows.len()), |class| of_row.push(class))?;
-        if self.keeps_rows {
-            self.class_of_row.extend_from_slice(&of_row);
+            .extend(Rows::new(&quasi, rows.len()), |class| classes.push(class))?;
+        let people = self.people_of(rows)?;
+        for (&class, &person) in classes.iter().zip(&people) {
+            self.members.push(class, person);
+        }
+        for (values, &column) in self.values.iter_mut().zip(&self.roles.sensitive) {
+            let of_rows = classes.iter().zip(all[column]);
+            match values {
+                ColumnValues::OfRows(tally) => of_rows.for_each(|(&class, &value)| tally.push(class, value)),
+                ColumnValues::OfPeople(tally) => of_rows
+                    .zip(&people)
+                    .for_each(|((&class, &value), &person)| tally.push(class, (value, person))),
+            }
         }
         for (kept, &column) in self.kept.iter_mut().zip(&self.roles.kept) {
             kept.extend_from_slice(all[column]);
         }
-        if self.counts_people() {
-            for (row, class) in of_row.iter_mut().enumerate() {
-                let person = self.person_of(|column| all[column][row])?;
-                if self.keeps_rows {
-                    self.person_of_row.push(person);
-                }
-                *class = self.members.insert(*class, person, 1)?;
-            }
-        }
-        for (values, &column) in self.values.iter_mut().zip(&self.roles.sensitive) {
-            for (&class, &value) in of_row.iter().zip(all[column]) {
-                values.insert(class, value, 1)?;
-            }
+        if self.keeps_rows {
+            self.class_of_row.extend(classes);
+            self.person_of_row.extend(people);
         }
         Ok(())
     }
 
-    /// Returns the number of the person in a row, given its codes by column; [`UNKNOWN_PERSON`] if it is not known.
-    fn person_of(&mut self, code: impl Fn(usize) -> u32) -> Result<u32> {
-        if let [column] = self.roles.person[..] {
-            return Ok(code(column)); // NULL has the code 0
+    /// Returns the numbers of the people in these rows, if people are counted.
+    fn people_of(&mut self, rows: Rows) -> Result<Vec<u32>> {
+        let all = rows.columns();
+        match self.roles.person[..] {
+            [] => Ok(Vec::new()),
+            [column] => Ok(all[column].to_vec()), // NULL has the code 0
+            _ => {
+                let columns: Vec<&[u32]> = self.roles.person.iter().map(|&column| all[column]).collect();
+                let mut people = Vec::with_capacity(rows.len());
+                self.people
+                    .extend(Rows::new(&columns, rows.len()), |person| people.push(person + 1))?;
+                for (row, person) in people.iter_mut().enumerate() {
+                    if columns.iter().all(|column| column[row] == NULL) {
+                        *person = UNKNOWN_PERSON;
+                    }
+                }
+                Ok(people)
+            }
         }
-        let codes: Vec<u32> = self.roles.person.iter().map(|&column| code(column)).collect();
-        match codes.iter().all(|&code| code == NULL) {
-            true => Ok(UNKNOWN_PERSON),
-            false => Ok(self.people.insert(&codes, 1)? + 1),
+    }
+
+    /// Returns the number of the person whom these codes identify.
+    fn person_of(&mut self, codes: &[u32]) -> Result<u32> {
+        match codes {
+            [code] => Ok(*code), // NULL has the code 0
+            _ if codes.iter().all(|&code| code == NULL) => Ok(UNKNOWN_PERSON),
+            _ => Ok(self.people.insert(codes, 1)? + 1),
         }
     }
 
@@ -145,11 +190,6 @@ impl Records {
     /// Returns the classes of the known columns. Their sizes are numbers of rows.
     pub fn classes(&self) -> &Classes {
         &self.classes
-    }
-
-    /// Returns the distinct pairs of a class and a person, if people are counted.
-    pub(crate) fn members(&self) -> &Pairs {
-        &self.members
     }
 
     /// Returns the class of every row, if rows are kept, and frees everything else.
@@ -174,124 +214,104 @@ impl Records {
 
     /// Returns the number of rows.
     pub fn rows(&self) -> u64 {
-        self.classes.sizes().iter().sum()
+        self.classes.rows()
+    }
+
+    /// Returns the distinct pairs of a class and a person by class, if people are counted, with the number of rows of
+    /// each.
+    pub(crate) fn members(&self, control: &Control) -> Result<Grouped<(u32, u64)>> {
+        self.members.grouped(self.classes.len(), control)
     }
 
     /// Returns the number of people. All rows whose person is not known count as one person.
     pub fn people(&self) -> u64 {
-        self.classes_of_people()
-            .iter()
-            .filter(|classes| !classes.is_empty())
-            .count() as u64
+        let mut seen = vec![false; self.person_numbers()];
+        self.members.for_each(|_, person| seen[person as usize] = true);
+        seen.into_iter().filter(|&seen| seen).count() as u64
     }
 
-    /// Returns the number of different numbers of people, including [`UNKNOWN_PERSON`].
+    /// Returns one more than the largest number of a person.
     fn person_numbers(&self) -> usize {
-        let largest = self.members.keys().iter().map(|&(_, person)| person).max();
-        largest.map_or(0, |largest| largest as usize + 1)
-    }
-
-    /// Returns the classes that each person is in, and the number of rows there, by the number of the person.
-    fn classes_of_people(&self) -> Grouped<(u32, u64)> {
-        self.members.by_second(self.person_numbers())
-    }
-
-    /// Returns the classes of each person, by the number of the person, and the number of their rows there. Empty if rows
-    /// are counted.
-    pub(super) fn rows_of_people(&self) -> Grouped<(u32, u64)> {
-        match self.counts_people() {
-            true => self.classes_of_people(),
-            false => Grouped::default(),
-        }
-    }
-
-    /// Returns the number of rows with each value of a sensitive column in each class, as triples of class, value and
-    /// number. A class and a value may occur in several of them.
-    pub(super) fn rows_of_values(&self, column: usize) -> impl Iterator<Item = (u32, u32, u64)> {
-        let class_of = |group: u32| match self.counts_people() {
-            true => self.members.keys()[group as usize].0,
-            false => group,
-        };
-        let values = self.values[column].iter();
-        values.map(move |(group, value, rows)| (class_of(group), value, rows))
-    }
-
-    /// Returns the values of a sensitive column that each member of a class has, by the number of the member.
-    pub(super) fn values_of_members(&self, column: usize) -> Grouped<(u32, u64)> {
-        self.values[column].by_first(self.members.len())
+        let mut numbers = 0;
+        self.members
+            .for_each(|_, person| numbers = numbers.max(person as usize + 1));
+        numbers
     }
 
     /// Returns the number of rows, or of people if they are counted, in each class. Rows whose person is not known add
     /// nobody to a class, unless nobody else is in it.
     pub fn sizes(&self, nulls: Nulls, control: &Control) -> Result<Vec<u64>> {
-        match (self.counts_people(), nulls) {
-            (false, Nulls::Value) => Ok(self.classes.sizes().to_vec()),
-            (false, Nulls::Wildcard) => self.classes.wildcard_sizes(control),
-            (true, Nulls::Value) => {
-                let mut people = vec![0; self.classes.len()];
-                for &(class, person) in self.members.keys() {
-                    people[class as usize] += u64::from(person != UNKNOWN_PERSON);
-                }
-                Ok(people.into_iter().map(|people: u64| people.max(1)).collect())
-            }
-            (true, Nulls::Wildcard) => {
-                let members = self.members.by_first(self.classes.len());
-                self.classes.map_agreeing(control, |_, agreeing| {
-                    let people = agreeing.iter().flat_map(|&class| members.of(class as usize));
-                    let known = people.filter(|(person, _)| *person != UNKNOWN_PERSON);
-                    let mut known: Vec<u32> = known.map(|(person, _)| *person).collect();
-                    known.sort_unstable();
-                    known.dedup();
-                    known.len().max(1) as u64
-                })
-            }
+        if !self.counts_people() {
+            return match nulls {
+                Nulls::Value => Ok(self.classes.sizes().to_vec()),
+                Nulls::Wildcard => self.classes.wildcard_sizes(control),
+            };
+        }
+        let members = self.members.grouped(self.classes.len(), control)?;
+        match nulls {
+            Nulls::Value => Ok(members.iter().map(people_among).collect()),
+            Nulls::Wildcard => self.classes.map_agreeing(control, |_, agreeing| {
+                let people = agreeing.iter().flat_map(|&class| members.of(class as usize));
+                let mut people: Vec<(u32, u64)> = people.copied().collect();
+                add_up(&mut people, 0);
+                people_among(&people)
+            }),
         }
     }
 
     /// Returns the units by the size of the smallest class that they are in, given the size of each class. Units are
-    /// rows, or people if they are counted. A person is as exposed as in the smallest of their classes.
+    /// rows, or people if they are counted. A person is as exposed as in the smallest of their classes; rows whose
+    /// person is not known count as one person.
     pub fn exposure(&self, sizes: &[u64]) -> Exposure {
         let mut exposure = Exposure::default();
-        match self.counts_people() {
-            false => {
-                for (&size, &rows) in sizes.iter().zip(self.classes.sizes()) {
-                    exposure.add(size, rows);
-                }
+        if !self.counts_people() {
+            for (&size, &rows) in sizes.iter().zip(self.classes.sizes()) {
+                exposure.add(size, rows);
             }
-            true => {
-                for classes in self.classes_of_people().iter() {
-                    let of_person = classes.iter().map(|&(class, _)| sizes[class as usize]);
-                    if let Some(size) = of_person.min() {
-                        exposure.add(size, 1);
-                    }
-                }
-            }
+            return exposure;
         }
+        let mut smallest: Vec<Option<u64>> = vec![None; self.person_numbers()];
+        self.members.for_each(|class, person| {
+            let size = sizes[class as usize];
+            let smallest = &mut smallest[person as usize];
+            *smallest = Some(smallest.map_or(size, |other| other.min(size)));
+        });
+        smallest
+            .into_iter()
+            .flatten()
+            .for_each(|size| exposure.add(size, 1));
         exposure
     }
 
-    /// Returns classes of people whose rows have the same values, each as often: the size of the class of each person,
-    /// and the number of classes.
-    pub fn classes_by_person(&self) -> (Exposure, u64) {
+    /// Returns classes of people whose rows have the same values, each as often: the people by the size of their class,
+    /// and the number of classes. Rows whose person is not known count as those of one person.
+    pub fn classes_by_person(&self, control: &Control) -> Result<(Exposure, u64)> {
         let mut exposure = Exposure::default();
-        let classes = self.people_with_equal_rows();
-        for &people in classes.values() {
+        let mut classes = 0;
+        self.for_each_class_of_people(control, |people, _| {
             exposure.add(people, people);
-        }
-        (exposure, classes.len() as u64)
+            classes += 1;
+        })?;
+        Ok((exposure, classes))
     }
 
-    /// Returns the number of people whose rows are these. Rows are given by their class and how often they occur.
-    fn people_with_equal_rows(&self) -> BTreeMap<Vec<(u32, u64)>, u64> {
-        let mut people_with: BTreeMap<Vec<(u32, u64)>, u64> = BTreeMap::new();
-        for classes in self.classes_of_people().iter() {
-            let mut rows = classes.to_vec();
-            rows.sort_unstable();
-            if !rows.is_empty() {
-                *people_with.entry(rows).or_insert(0) += 1;
-            }
+    /// Calls `on_class` with each class of people whose rows have the same values, each as often: the number of people,
+    /// and the number of rows of each.
+    fn for_each_class_of_people(&self, control: &Control, mut on_class: impl FnMut(u64, u64)) -> Result<()> {
+        let members = self.members(control)?;
+        control.require::<(u32, u64)>(2 * members.all().len())?;
+        let pairs = (0..).zip(members.iter()).flat_map(|(class, people)| {
+            let of_class = people.iter();
+            of_class.map(move |&(person, rows)| (person, (class, rows)))
+        });
+        let of_person = Grouped::new(self.person_numbers(), pairs);
+        let mut people: Vec<&[(u32, u64)]> = of_person.iter().filter(|rows| !rows.is_empty()).collect();
+        parallel_sort(&mut people, control)?;
+        for same in people.chunk_by(|a, b| a == b) {
+            let rows = same[0].iter().map(|&(_, rows)| rows).sum();
+            on_class(same.len() as u64, rows);
         }
-        people_with
+        Ok(())
     }
 
     /// Returns the number of classes, rows and people in each bucket that is not empty, smallest sizes first, given the
@@ -308,56 +328,52 @@ impl Records {
     }
 
     /// Returns the same for classes of people whose rows have the same values, each as often.
-    pub fn size_groups_by_person(&self, buckets: &SizeBuckets) -> Vec<SizeGroup> {
+    pub fn size_groups_by_person(&self, buckets: &SizeBuckets, control: &Control) -> Result<Vec<SizeGroup>> {
         let mut groups = SizeGroups::new(buckets);
-        for (rows, people) in self.people_with_equal_rows() {
+        self.for_each_class_of_people(control, |people, rows| {
             let group = groups.of(people);
             group.classes += 1;
             group.people += people;
-            group.rows += people * rows.iter().map(|&(_, count)| count).sum::<u64>();
-        }
-        groups.into_vec()
+            group.rows += people * rows;
+        })?;
+        Ok(groups.into_vec())
     }
 
-    /// Returns the values of a sensitive column in each class, and how many rows or people have each. A person counts
-    /// once for each value.
-    pub fn values(&self, column: usize) -> Grouped<(u32, u64)> {
-        let pairs = &self.values[column];
-        match self.counts_people() {
-            false => pairs.by_first(self.classes.len()),
-            true => {
-                let members = self.members.keys();
-                let cells = pairs.keys().iter();
-                let cells = cells.map(|&(member, value)| (members[member as usize].0, (value, 1)));
-                merged(&Grouped::new(self.classes.len(), cells))
-            }
-        }
+    /// Returns the values of a sensitive column in each class, in ascending order, and how many rows or people have
+    /// each. A person counts once for each value.
+    pub fn values(&self, column: usize, control: &Control) -> Result<Grouped<(u32, u64)>> {
+        Ok(match self.cells(column, control)? {
+            Cells::OfRows(values) => values,
+            Cells::OfPeople(values) => values.map(|values, all| all.extend(count_people(values))),
+        })
+    }
+
+    /// Returns the values of a sensitive column in each class, in ascending order.
+    pub(super) fn cells(&self, column: usize, control: &Control) -> Result<Cells> {
+        Ok(match &self.values[column] {
+            ColumnValues::OfRows(values) => Cells::OfRows(values.grouped(self.classes.len(), control)?),
+            ColumnValues::OfPeople(values) => Cells::OfPeople(values.grouped(self.classes.len(), control)?),
+        })
     }
 }
 
-/// Adds up the counts of equal values in each group.
-fn merged(cells: &Grouped<(u32, u64)>) -> Grouped<(u32, u64)> {
-    let mut all: Vec<(u32, (u32, u64))> = Vec::new();
-    let mut of_group: Vec<(u32, u64)> = Vec::new();
-    for (group, cells) in cells.iter().enumerate() {
-        of_group.clear();
-        of_group.extend_from_slice(cells);
-        add_up(&mut of_group);
-        all.extend(of_group.iter().map(|&cell| (group as u32, cell)));
-    }
-    Grouped::new(cells.len(), all.into_iter())
+/// Values of a sensitive column in each class, in ascending order, each with its number of rows.
+pub(super) enum Cells {
+    OfRows(Grouped<(u32, u64)>),
+    /// Each value with a person who has it.
+    OfPeople(Grouped<((u32, u32), u64)>),
 }
 
-/// Sorts values and adds up the counts of equal ones.
-pub(super) fn add_up(counts: &mut Vec<(u32, u64)>) {
-    counts.sort_unstable();
-    counts.dedup_by(|later, earlier| {
-        let same = later.0 == earlier.0;
-        if same {
-            earlier.1 += later.1;
-        }
-        same
-    });
+/// Returns the number of people, given their numbers, each once. Somebody who is not known counts if nobody else does.
+fn people_among(people: &[(u32, u64)]) -> u64 {
+    let known = people.iter().filter(|&&(person, _)| person != UNKNOWN_PERSON);
+    known.count().max(1) as u64
+}
+
+/// Returns how many people have each value, given each pair of a value and a person once, in ascending order.
+pub(super) fn count_people(values: &[((u32, u32), u64)]) -> impl Iterator<Item = (u32, u64)> {
+    let equal = values.chunk_by(|a, b| a.0.0 == b.0.0);
+    equal.map(|equal| (equal[0].0.0, equal.len() as u64))
 }
 
 /// Numbers of rows or people by the size of the class that they are in.

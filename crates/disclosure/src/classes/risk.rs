@@ -103,7 +103,7 @@ pub fn risk_summary(
         }
         By::Person => {
             check_by_person(records, population, nulls)?;
-            records.classes_by_person()
+            records.classes_by_person(control)?
         }
     };
     let units = exposure.units();

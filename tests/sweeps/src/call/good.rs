@@ -34,10 +34,13 @@ const METHODS: [&str; 18] = [
     "add",
     "complete",
 ];
-const LABELS: [&str; 6] = [
+const LABELS: [&str; 9] = [
     "quasi",
     "sensitive",
     "identifier",
+    "person",
+    "household",
+    "weight",
     "ignore",
     "likelihood=0.5 danger=0.1",
     "likelihood=1 danger=0",
@@ -308,6 +311,13 @@ impl<'a> Caller<'a> {
             "label" => self.pick(&LABELS).to_owned(),
             "on_rows" => self.pick(&["block", "drop", "warn"]).to_owned(),
             "statistic" => self.pick(&["maximum", "average", "share"]).to_owned(),
+            "unit" if self.load != Load::Light => "person".to_owned(),
+            "unit" => self.pick(&["person", "household", "row"]).to_owned(),
+            "by" if self.load != Load::Light => "row".to_owned(),
+            "by" => self.pick(&["row", "person"]).to_owned(),
+            "group_by" => self
+                .pick(&["combination", "columns", "column", "value"])
+                .to_owned(),
             "combine" => self.pick(&["mean", "nearest"]).to_owned(),
             "vulnerability" => self.pick(&["gap", "normalised"]).to_owned(),
             "rule" => self.pick(&["together", "repeated"]).to_owned(),
@@ -330,6 +340,9 @@ impl<'a> Caller<'a> {
                     "[[\"w1\"], [\"w2\", \"w3\"]]",
                 ])
                 .to_owned(),
+            "hierarchies" => self
+                .pick(&["{\"diagnosis\": \"sweep.levels\"}", "{\"age\": \"sweep.levels\"}", "{}"])
+                .to_owned(),
             "scoring" => self
                 .pick(&[
                     "{\"unseen\": 0.5}",
@@ -351,6 +364,9 @@ impl<'a> Caller<'a> {
                                 "\"quasi\"",
                                 "\"sensitive\"",
                                 "\"ignore\"",
+                                "\"person\"",
+                                "\"household\"",
+                                "\"weight\"",
                                 "{\"likelihood\": 0.5}",
                                 "{\"danger\": {\"flu\": 1, \"*\": 0.3}}",
                                 "{\"bins\": 2}",
