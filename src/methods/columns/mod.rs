@@ -1,6 +1,14 @@
-//! Figures about each column by itself: `column_profile`.
+//! Columns and sets of columns: figures about each column by itself (`column_profile`), and what columns, together and
+//! one by one, tell about who a row is about (`suda`, `minimal_uniques`, `singling_out`, `column_risk`).
+//!
+//! The definitions and algorithms are in [`disclosure::columns`].
 
-use crate::args::names;
+mod column_risk;
+mod minimal_uniques;
+mod singling_out;
+mod suda;
+
+use crate::args::{names, warn_once};
 use crate::encode::dictionary::Dictionary;
 use crate::encode::{Encoded, Sink};
 use crate::error::Error;
@@ -10,6 +18,26 @@ use disclosure::{ColumnCounts, Rows};
 use pgrx::Array;
 use pgrx::prelude::*;
 use std::ffi::CStr;
+
+/// Reads the argument `max_columns`: `None` stands for sets of any size. A negative number becomes 0, which the crate
+/// refuses as well.
+fn max_columns_of(value: Option<i32>) -> Result<Option<usize>, Error> {
+    let max_columns = value.map(|value| usize::try_from(value).unwrap_or(0));
+    disclosure::columns::check_max_columns(max_columns)?;
+    Ok(max_columns)
+}
+
+/// Returns the names of columns, by their positions among those that form the classes.
+fn column_names(dictionaries: &[&Dictionary], columns: &[usize]) -> Vec<String> {
+    columns.iter().map(|&column| dictionaries[column].column().name.clone()).collect()
+}
+
+/// Warns that some sets of columns were not examined, and says what follows.
+fn warn_unfinished(not_examined: u64, consequence: &str) {
+    warn_once(&format!(
+        "the search was not finished within the budget: {not_examined} sets of columns were not examined; {consequence}"
+    ));
+}
 
 table_row! {
     /// Figures about one column by itself.

@@ -31,6 +31,7 @@ pub use cautious::{cautious_diversity, cautious_risk_summary};
 pub use diversity::{Diversity, Settings as DiversitySettings, Values, class_diversity, diversity};
 pub use hierarchy::Hierarchy;
 pub use pairs::{Grouped, Pairs};
+pub(crate) use records::UNKNOWN_PERSON;
 pub use records::{By, Exposure, Nulls, Records, Roles};
 pub use risk::{
     HIGH_RISKS, PopulationSummary, Risk, RiskSummary, SMALL_SIZES, check_by_person, risk_summary,

@@ -42,7 +42,7 @@ pub enum By {
 }
 
 /// Number of a person whose identity is not known, because all columns that identify them are NULL.
-pub(super) const UNKNOWN_PERSON: u32 = 0;
+pub(crate) const UNKNOWN_PERSON: u32 = 0;
 
 /// Rows of a table, counted by class. They are added in one pass.
 #[derive(Debug, Clone, Default)]
@@ -120,6 +120,30 @@ impl Records {
             };
         }
         Ok(records)
+    }
+
+    /// Returns the same rows with only some of the known columns, by their positions among those, and for each class
+    /// the class that it is part of then. Single rows and sensitive values are left out.
+    pub(crate) fn project(&self, columns: &[usize]) -> Result<(Self, Vec<u32>)> {
+        let roles = Roles {
+            quasi: columns.iter().map(|&column| self.roles.quasi[column]).collect(),
+            person: self.roles.person.clone(),
+            ..Roles::default()
+        };
+        let mut projected = Records::new(roles, false);
+        let mut new_class = Vec::with_capacity(self.classes.len());
+        let mut codes = Vec::with_capacity(columns.len());
+        for (class, &rows) in self.classes.sizes().iter().enumerate() {
+            codes.clear();
+            codes.extend(columns.iter().map(|&column| self.classes.codes(class)[column]));
+            new_class.push(projected.classes.insert(&codes, rows)?);
+        }
+        for (class, people) in self.members.by_first(self.classes.len()).iter().enumerate() {
+            for &(person, rows) in people {
+                projected.members.insert(new_class[class], person, rows)?;
+            }
+        }
+        Ok((projected, new_class))
     }
 
     /// Adds rows.

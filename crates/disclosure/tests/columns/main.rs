@@ -1,1 +1,6 @@
 //! Tests of sets of columns: see `disclosure::columns`.
+
+mod singling_out;
+mod suda;
+mod tables;
+mod unique_combinations;
