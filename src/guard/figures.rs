@@ -29,6 +29,13 @@ pub enum DiversityFigure {
     Delta,
 }
 
+/// Figure about single people, of which a statistic is limited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PersonFigure {
+    Suda,
+    IndividualRisk,
+}
+
 /// Names of the figures about people.
 const RISKS: [(&str, RiskFigure); 11] = [
     ("prosecutor_highest", RiskFigure::ProsecutorHighest),
@@ -60,10 +67,19 @@ const DIVERSITIES: [(&str, DiversityFigure); 9] = [
     ("delta", DiversityFigure::Delta),
 ];
 
+/// Names of the figures about single people.
+const PERSONS: [(&str, PersonFigure); 2] = [
+    ("suda", PersonFigure::Suda),
+    ("individual_risk", PersonFigure::IndividualRisk),
+];
+
 /// Returns the names of all figures.
 pub fn names() -> impl Iterator<Item = &'static str> {
     let risks = RISKS.iter().map(|(name, _)| *name);
-    risks.chain(DIVERSITIES.iter().map(|(name, _)| *name))
+    let persons = PERSONS.iter().map(|(name, _)| *name);
+    risks
+        .chain(DIVERSITIES.iter().map(|(name, _)| *name))
+        .chain(persons)
 }
 
 /// Returns the name in a table of names.
@@ -105,6 +121,24 @@ impl RiskFigure {
             RiskFigure::Marketer => summary.marketer,
             RiskFigure::ShareBelow(place) => summary.share_below?.get(place).copied(),
             RiskFigure::Uniques => Some(summary.uniques as f64),
+        }
+    }
+}
+
+impl PersonFigure {
+    pub fn named(name: &str) -> Option<Self> {
+        named_in(&PERSONS, name)
+    }
+
+    pub fn name(self) -> &'static str {
+        name_in(&PERSONS, &self)
+    }
+
+    /// Returns the largest value that the figure can have.
+    pub fn largest(self) -> f64 {
+        match self {
+            PersonFigure::Suda => f64::MAX,
+            PersonFigure::IndividualRisk => 1.0,
         }
     }
 }

@@ -273,6 +273,10 @@ impl Source {
                 relations: vec![oid],
                 counted: Counted::Rows,
                 people,
+                weight: match labels.weight_of(oid)? {
+                    Some(name) => columns.iter().position(|column| column.name == name),
+                    None => None,
+                },
             }],
             relations: vec![oid],
         })
@@ -545,7 +549,9 @@ fn measure_without(policy: &Policy, source: &Source, without: Option<usize>) -> 
             Place::Relation(_) if !source.counts_people() => k_anonymity(policy, source, &counting),
             _ => tallied::measure(policy, source, &counting, &family),
         },
-        Measure::Risk(_) | Measure::Diversity(_) => tallied::measure(policy, source, &counting, &family),
+        Measure::Risk(_) | Measure::Diversity(_) | Measure::Person(..) => {
+            tallied::measure(policy, source, &counting, &family)
+        }
         Measure::PrivacyScore(statistic) => privacy_score(policy, *statistic, source, &counting, &family),
         Measure::ExpectedCracks => cracks(source, &counting, &family),
         Measure::Function(measure) => function(policy, measure, source, &family),

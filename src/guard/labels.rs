@@ -90,22 +90,44 @@ impl Labels {
         self.is_protected(relation) && (self.are_own || is_locked())
     }
 
+    /// Returns the labels of a relation's columns.
+    fn all_of(&mut self, relation: Oid) -> Result<&HashMap<String, Label>, Error> {
+        match self.by_relation.entry(relation) {
+            Entry::Occupied(known) => Ok(known.into_mut()),
+            Entry::Vacant(unknown) => Ok(unknown.insert(rights::as_guard(|| {
+                let mut labels = HashMap::new();
+                for member in policy::family_of(&[relation])? {
+                    labels.extend(labels_of(member)?);
+                }
+                labels.extend(labels_of(relation)?);
+                Ok(labels)
+            })?)),
+        }
+    }
+
+    /// Returns the column with the sampling weights of a relation, if there is one. A label that the exporting role
+    /// could have set does not count, because weights make a risk smaller.
+    pub fn weight_of(&mut self, relation: Oid) -> Result<Option<String>, Error> {
+        let labels = self.all_of(relation)?.iter();
+        let names: Vec<String> = labels
+            .filter(|(_, label)| **label == Label::Weight)
+            .map(|(name, _)| name.clone())
+            .collect();
+        let [name] = &names[..] else {
+            return Ok(None);
+        };
+        let origin = Origin {
+            relation,
+            column: name.clone(),
+        };
+        Ok(self.of(&origin)?.map(|_| origin.column))
+    }
+
     /// Returns the label of a column. If it has none, returns that of a column of the same name in the
     /// relation's family.
     fn of(&mut self, origin: &Origin) -> Result<Option<Label>, Error> {
         let may_be_own = self.may_be_own(origin.relation);
-        let labels = match self.by_relation.entry(origin.relation) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(unknown) => unknown.insert(rights::as_guard(|| {
-                let mut labels = HashMap::new();
-                for relation in policy::family_of(&[origin.relation])? {
-                    labels.extend(labels_of(relation)?);
-                }
-                labels.extend(labels_of(origin.relation)?);
-                Ok(labels)
-            })?),
-        };
-        let label = labels.get(&origin.column).cloned();
+        let label = self.all_of(origin.relation)?.get(&origin.column).cloned();
         match label {
             Some(_) if !may_be_own && could_be_own(origin.relation) => Ok(None),
             label => Ok(label),

@@ -44,8 +44,8 @@ pub struct Found {
 /// Argument list of every measure function, as part of its signature.
 const ARGUMENT: &str = "(text)";
 
-/// Types that a measure function may return.
-const NUMBERS: [Oid; 6] = [
+/// Types of numbers, which a measure function may return.
+pub const NUMBERS: [Oid; 6] = [
     pg_sys::INT2OID,
     pg_sys::INT4OID,
     pg_sys::INT8OID,

@@ -194,7 +194,7 @@ fn check(given: Given) -> Result<Stored, Error> {
              possible, too.",
         ));
     }
-    if let Measure::PrivacyScore(statistic) = rule.measure {
+    if let Measure::PrivacyScore(statistic) | Measure::Person(_, statistic) = rule.measure {
         demand.statistic = Some(statistic.name().into());
     }
     if let Some(Err(problem)) = function.map(|function| function.find(oid)).transpose()? {

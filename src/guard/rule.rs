@@ -5,7 +5,7 @@
 //! as by a restore.
 
 use crate::error::Error;
-use crate::guard::figures::{self, DiversityFigure, RiskFigure};
+use crate::guard::figures::{self, DiversityFigure, PersonFigure, RiskFigure};
 use crate::guard::measure_function::MeasureFunction;
 use disclosure::spelling;
 use pgrx::pg_sys::{self, Oid};
@@ -18,6 +18,7 @@ pub enum Measure {
     KAnonymity,
     Risk(RiskFigure),
     Diversity(DiversityFigure),
+    Person(PersonFigure, Statistic),
     ExpectedCracks,
     Function(MeasureFunction),
     /// The stored policy is invalid, or no longer valid. Exports are refused.
@@ -117,7 +118,7 @@ impl Default for Bounds {
 const SYNONYMS: [(&str, &str); 1] = [("k", "k_anonymity")];
 
 /// Names that sound like measures of the extension, with what is wrong and what to give instead.
-const NO_MEASURES: [(&str, &str, &str); 4] = [
+const NO_MEASURES: [(&str, &str, &str); 6] = [
     (
         "l_diversity",
         "l_diversity has several definitions",
@@ -132,6 +133,16 @@ const NO_MEASURES: [(&str, &str, &str); 4] = [
         "t_hierarchical",
         "t_hierarchical needs a hierarchy, which a policy cannot have yet",
         "Give t_equal, which is never smaller.",
+    ),
+    (
+        "dis_suda",
+        "dis_suda needs a sampling fraction, which a policy cannot have yet",
+        "Give suda.",
+    ),
+    (
+        "household_risk",
+        "household_risk counts households, which a policy cannot do yet",
+        "Give individual_risk.",
     ),
     (
         "journalist",
@@ -203,6 +214,9 @@ impl Demand {
             ("expected_cracks", ..) => Measure::ExpectedCracks,
             (_, _, Some(figure), _) => Measure::Risk(figure),
             (_, _, _, Some(figure)) => Measure::Diversity(figure),
+            (name, Some(statistic), ..) if PersonFigure::named(name).is_some() => {
+                Measure::Person(PersonFigure::named(name).unwrap_or(PersonFigure::Suda), statistic)
+            }
             _ => Measure::Function(MeasureFunction {
                 signature: self.measure.clone(),
                 owner: self.measure_owner.unwrap_or(Oid::INVALID),
@@ -251,23 +265,30 @@ impl Demand {
     /// measures.
     fn check_statistic(&self) -> Result<Option<Statistic>, Error> {
         let hint = "Give maximum, average, or share (of rows whose score is at or above the threshold).";
-        let is_score = self.measure == "privacy_score";
+        let largest = match (self.measure.as_str(), PersonFigure::named(&self.measure)) {
+            ("privacy_score", _) => Some(1.0),
+            (_, figure) => figure.map(PersonFigure::largest),
+        };
+        let (is_score, largest) = (largest.is_some(), largest.unwrap_or(0.0));
         let statistic = match (self.statistic.as_deref(), self.threshold) {
             (None, None) if !is_score => return Ok(None),
             (Some(_), _) if !is_score => {
                 return Err(Error::argument(
                     "statistic",
-                    "is allowed only for the measure privacy_score",
+                    "is allowed only for the measures privacy_score, suda and individual_risk",
                     hint,
                 ));
             }
-            (Some("share"), Some(threshold)) if (0.0..=1.0).contains(&threshold) => {
+            (Some("share"), Some(threshold)) if (0.0..=largest).contains(&threshold) => {
                 Statistic::Share { threshold }
             }
             (Some("share"), _) => {
                 return Err(Error::argument(
                     "threshold",
-                    "must be a number from 0 to 1",
+                    match largest {
+                        1.0 => "must be a number from 0 to 1",
+                        _ => "must be a number of 0 or more",
+                    },
                     "It is the lowest score at which a row counts.",
                 ));
             }
@@ -338,6 +359,11 @@ impl Demand {
         let largest = RiskFigure::named(name).map(RiskFigure::largest);
         let figure = DiversityFigure::named(name);
         let largest = largest.or(figure.map(DiversityFigure::largest));
+        let of_persons = PersonFigure::named(name).map(PersonFigure::largest);
+        let largest = largest.or(of_persons.map(|largest| match self.statistic.as_deref() {
+            Some("share") => 1.0,
+            _ => largest,
+        }));
         match (name, largest) {
             ("privacy_score", _) => Limits::AtMostOne,
             ("k_anonymity", _) => Limits::AtLeastOne,
@@ -371,7 +397,8 @@ impl Demand {
                 "Leave it out: rows that leave a view or a foreign table are judged by COPY TO.",
             ));
         }
-        let is_by_row = self.measure == "k_anonymity" || statistic == Some(Statistic::Maximum);
+        let is_by_row = self.measure == "k_anonymity"
+            || self.measure == "privacy_score" && statistic == Some(Statistic::Maximum);
         match parsed {
             OnRows::Drop if !is_by_row => Err(Error::argument(
                 "on_rows",
@@ -402,7 +429,7 @@ impl Measure {
 
     /// Returns whether the measure counts who is alike on the columns that an adversary may know, and nothing else.
     pub fn is_about_classes(&self) -> bool {
-        matches!(self, Measure::KAnonymity | Measure::Risk(_))
+        matches!(self, Measure::KAnonymity | Measure::Risk(_) | Measure::Person(..))
     }
 
     /// Returns whether the measure needs the order of values.
@@ -427,6 +454,15 @@ impl fmt::Display for Measure {
             Measure::KAnonymity => f.write_str("k_anonymity"),
             Measure::Risk(figure) => f.write_str(figure.name()),
             Measure::Diversity(figure) => f.write_str(figure.name()),
+            Measure::Person(figure, Statistic::Maximum) => f.write_str(figure.name()),
+            Measure::Person(figure, Statistic::Average) => write!(f, "average {}", figure.name()),
+            Measure::Person(figure, Statistic::Share { threshold }) => {
+                write!(
+                    f,
+                    "share of people with a {} of {threshold} or more",
+                    figure.name()
+                )
+            }
             Measure::ExpectedCracks => f.write_str("expected_cracks"),
             Measure::Function(function) => f.write_str(function.name()),
             Measure::Unusable { name, .. } => f.write_str(name),

@@ -8,6 +8,7 @@ use crate::encode::dictionary::Dictionary;
 use crate::encode::encoder::Encoder;
 use crate::error::Error;
 use crate::guard::copy::barrier;
+use crate::guard::measure_function::NUMBERS;
 use crate::input::relation::Relation;
 use crate::memory;
 use crate::methods::classes::counted::Counted;
@@ -150,6 +151,20 @@ impl Tally {
         });
         self.ranks = ranks.collect::<Result<_, Error>>()?;
         Ok(())
+    }
+
+    /// Returns the positive number that each code of a column stands for; 1 for NULL and for anything else.
+    pub fn numbers_of(&self, column: TallyColumn) -> Result<Vec<f64>, Error> {
+        let dictionary = &self.dictionaries[self.places([column])?[0]];
+        let is_number = NUMBERS.contains(&dictionary.column().base_type());
+        let number = |code: u32| {
+            let text = dictionary.text(code).filter(|_| is_number)?;
+            let number: f64 = text.parse().ok()?;
+            (number > 0.0 && number.is_finite()).then_some(number)
+        };
+        Ok((0..=dictionary.len())
+            .map(|code| number(code).unwrap_or(1.0))
+            .collect())
     }
 
     /// Returns what is known about the values of a column.

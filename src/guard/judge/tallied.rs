@@ -8,18 +8,27 @@
 use super::{Column, Measured, Place, Source, as_count, by_bytes};
 use crate::error::Error;
 use crate::guard::copy::tally::{Comparison, Tally, TallyColumn};
-use crate::guard::figures::{DiversityFigure, RiskFigure};
+use crate::guard::figures::{DiversityFigure, PersonFigure, RiskFigure};
 use crate::guard::policy::Policy;
-use crate::guard::rule::Measure;
+use crate::guard::rule::{Measure, Statistic};
 use crate::guard::shape::{Counted, Occurrence};
 use crate::input::relation::Relation;
 use crate::run;
 use disclosure::Control;
-use disclosure::classes::{Nulls, Records, Roles, cautious_diversity, cautious_risk_summary};
+use disclosure::classes::{
+    Classes, Nulls, Records, RisksOfPeople, Roles, cautious_diversity, cautious_risk_summary,
+};
+use disclosure::columns::{UniqueSettings, suda};
+use disclosure::population::{CodedWeights, cautious_individual_risks};
 use pgrx::pg_sys::Oid;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::time::Duration;
 
-/// What people do with the columns that count.
+/// Time after which a search for minimal uniques ends. The exporting role cannot change it.
+const BUDGET: Duration = Duration::from_secs(60);
+
+/// What is measured of the values of sensitive columns.
 struct Counting<'a> {
     tally: &'a Tally,
     /// Relations that share the policy's columns.
@@ -35,12 +44,23 @@ impl Source {
             .any(|occurrence| !occurrence.people.is_empty())
     }
 
-    /// Returns the sets of columns of which each identifies the people of an occurrence.
-    fn people_columns(&self, occurrence: &Occurrence) -> Vec<Vec<TallyColumn>> {
-        let first = match &self.place {
+    /// Returns the number of columns before hidden ones, or before those that stand for them.
+    fn before_hidden(&self) -> usize {
+        match &self.place {
             Place::Relation(_) => 0,
             Place::Spool { outputs, .. } => *outputs,
-        };
+        }
+    }
+
+    /// Returns the column with the sampling weights of an occurrence.
+    fn weight_column(&self, occurrence: &Occurrence) -> Option<TallyColumn> {
+        let column = occurrence.weight?;
+        Some((self.before_hidden() + column, Comparison::Equality))
+    }
+
+    /// Returns the sets of columns of which each identifies the people of an occurrence.
+    fn people_columns(&self, occurrence: &Occurrence) -> Vec<Vec<TallyColumn>> {
+        let first = self.before_hidden();
         let set = |columns: &Vec<usize>| {
             columns
                 .iter()
@@ -74,8 +94,18 @@ impl Source {
     /// Returns the columns by which rows must be counted for a measure, given the columns that count.
     pub(super) fn tallied(&self, measure: &Measure, counting: &[&Column]) -> Vec<TallyColumn> {
         match measure {
-            Measure::KAnonymity | Measure::Risk(_) => {
-                counting.iter().map(|column| self.as_known(column)).collect()
+            Measure::KAnonymity | Measure::Risk(_) | Measure::Person(..) => {
+                let weights = self
+                    .occurrences
+                    .iter()
+                    .filter_map(|occurrence| self.weight_column(occurrence));
+                let weights =
+                    weights.filter(|_| matches!(measure, Measure::Person(PersonFigure::IndividualRisk, _)));
+                counting
+                    .iter()
+                    .map(|column| self.as_known(column))
+                    .chain(weights)
+                    .collect()
             }
             Measure::Diversity(_) => {
                 let known = counting.iter().filter(|column| column.is_quasi());
@@ -122,7 +152,27 @@ impl Source {
         job(&tally)
     }
 
-    /// Returns the units of an occurrence by their known and sensitive columns.
+    /// Returns the units of an occurrence by their known and sensitive columns, and by further ones.
+    fn units<'a>(
+        &self,
+        tally: &'a Tally,
+        occurrence: &Occurrence,
+        counted_by: &[TallyColumn],
+        quasi: &[TallyColumn],
+        others: &[TallyColumn],
+    ) -> Result<(Cow<'a, Classes>, Roles), Error> {
+        let (after_quasi, after_others) = (quasi.len(), quasi.len() + others.len());
+        let roles = Roles {
+            quasi: (0..after_quasi).collect(),
+            sensitive: (after_quasi..after_others).collect(),
+            person: (after_others..after_others + counted_by.len()).collect(),
+            ..Roles::default()
+        };
+        let columns = quasi.iter().chain(others).chain(counted_by).copied();
+        let counted = tally.count_units(&tally.places(columns)?, &self.unit(tally, occurrence)?)?;
+        Ok((counted.classes, roles))
+    }
+
     fn records(
         &self,
         tally: &Tally,
@@ -131,16 +181,8 @@ impl Source {
         quasi: &[TallyColumn],
         sensitive: &[TallyColumn],
     ) -> Result<Records, Error> {
-        let (after_quasi, after_sensitive) = (quasi.len(), quasi.len() + sensitive.len());
-        let roles = Roles {
-            quasi: (0..after_quasi).collect(),
-            sensitive: (after_quasi..after_sensitive).collect(),
-            person: (after_sensitive..after_sensitive + counted_by.len()).collect(),
-            ..Roles::default()
-        };
-        let columns = quasi.iter().chain(sensitive).chain(counted_by).copied();
-        let counted = tally.count_units(&tally.places(columns)?, &self.unit(tally, occurrence)?)?;
-        Ok(Records::of_classes(&counted.classes, roles)?)
+        let (classes, roles) = self.units(tally, occurrence, counted_by, quasi, sensitive)?;
+        Ok(Records::of_classes(&classes, roles)?)
     }
 
     /// Returns the number of people whose rows leave: the smallest number in any occurrence of the policy's relation.
@@ -153,7 +195,7 @@ impl Source {
         for (_, occurrence) in self.occurrences_of(&family) {
             for counted_by in self.counted_by(occurrence) {
                 let everybody = self.records(tally, occurrence, &counted_by, &[], &[])?;
-                let sizes = everybody.sizes(Nulls::Value, Control::none())?;
+                let sizes = sizes_of(&everybody)?;
                 fewest = fewest.min(sizes.iter().sum());
             }
         }
@@ -164,6 +206,11 @@ impl Source {
 /// Returns a column as one that an adversary must not learn.
 fn as_sensitive(column: &Column) -> TallyColumn {
     (column.number, Comparison::Equality)
+}
+
+/// Returns the number of units in each class.
+fn sizes_of(records: &Records) -> Result<Vec<u64>, Error> {
+    run::long("counting people", |control| records.sizes(Nulls::Value, control))
 }
 
 fn not_countable(policy: &Policy) -> Error {
@@ -181,6 +228,9 @@ pub(super) fn measure(
         Measure::KAnonymity => k_anonymity(policy, source, tally, counting, family),
         Measure::Risk(figure) => risk(policy, figure, source, tally, counting, family),
         Measure::Diversity(figure) => diversity(policy, figure, source, tally, counting, family),
+        Measure::Person(figure, statistic) => {
+            persons(policy, (figure, statistic), source, tally, counting, family)
+        }
         _ => Err(Error::Internal("the measure is not computed from a tally")),
     })
 }
@@ -202,7 +252,7 @@ fn k_anonymity(
         let mut sizes = found.classes.sizes().to_vec();
         for people in source.people_columns(occurrence) {
             let records = source.records(tally, occurrence, &people, &known, &[])?;
-            let of_people = records.sizes(Nulls::Value, Control::none())?;
+            let of_people = sizes_of(&records)?;
             for (class, size) in sizes.iter_mut().enumerate() {
                 let same = records.classes().find(found.classes.codes(class));
                 *size = same.map_or(0, |same| of_people[same as usize]).min(*size);
@@ -257,6 +307,70 @@ fn risk(
     })
 }
 
+/// Measures a statistic of a figure about single people.
+fn persons(
+    policy: &Policy,
+    (figure, statistic): (PersonFigure, Statistic),
+    source: &Source,
+    tally: &Tally,
+    quasi: &[&Column],
+    family: &[Oid],
+) -> Result<Measured, Error> {
+    let known: Vec<TallyColumn> = quasi.iter().map(|column| source.as_known(column)).collect();
+    let occurrences = source.occurrences_of(family);
+    if occurrences.is_empty() {
+        return Err(not_countable(policy));
+    }
+    let mut highest: Option<f64> = None;
+    for (_, occurrence) in occurrences {
+        let weight = source.weight_column(occurrence);
+        let weight = weight.filter(|_| figure == PersonFigure::IndividualRisk);
+        let weights = weight.map(|weight| tally.numbers_of(weight)).transpose()?;
+        for counted_by in source.counted_by(occurrence) {
+            let others: Vec<TallyColumn> = weight.into_iter().collect();
+            let (classes, roles) = source.units(tally, occurrence, &counted_by, &known, &others)?;
+            let records = Records::of_classes(&classes, roles.clone())?;
+            let weights = weights.as_ref().map(|of_codes| CodedWeights {
+                column: known.len(),
+                of_codes,
+            });
+            let risks = run::long("measuring risk", |control| {
+                let of_classes = match figure {
+                    PersonFigure::Suda => suda_scores(&records, control)?,
+                    PersonFigure::IndividualRisk => {
+                        cautious_individual_risks(&records, &classes, &roles, weights, control)?
+                    }
+                };
+                RisksOfPeople::new(&records, &of_classes, control)
+            })?;
+            let found = risks.map(|risks| match statistic {
+                Statistic::Maximum => risks.highest(),
+                Statistic::Average => risks.average(),
+                Statistic::Share { threshold } => risks.share_from(threshold),
+            });
+            highest = highest.into_iter().chain(found).reduce(f64::max);
+        }
+    }
+    Ok(Measured {
+        value: highest,
+        rows: as_count(tally.rows()),
+        unsafe_rows: None,
+    })
+}
+
+/// Returns the SUDA score of each class. If time runs out, anything is possible.
+fn suda_scores(records: &Records, control: &Control) -> disclosure::Result<Vec<f64>> {
+    let settings = UniqueSettings {
+        budget: Some(BUDGET),
+        ..UniqueSettings::default()
+    };
+    let found = suda(records, &settings, control)?;
+    Ok(match found.not_examined {
+        0 => found.scores,
+        _ => vec![f64::INFINITY; found.scores.len()],
+    })
+}
+
 /// Measures a figure about the values of sensitive columns, of which the worst counts.
 fn diversity(
     policy: &Policy,
@@ -298,14 +412,19 @@ impl Counting<'_> {
         let mut worst: Option<f64> = None;
         for (place, occurrence) in occurrences {
             // Copies of a row could spread its class over many, and hide which value is frequent there.
-            let is_repeated = matches!(occurrence.counted, Counted::Distinct(_));
-            let own: Vec<&Column> = columns
-                .iter()
-                .copied()
-                .filter(|column| column.is_of(&[place]))
-                .collect();
-            let parts = [columns, &own[..]];
-            for part in &parts[..1 + usize::from(is_repeated)] {
+            let of = |unit: &[usize]| -> Vec<&Column> {
+                columns
+                    .iter()
+                    .copied()
+                    .filter(|column| column.is_of(unit))
+                    .collect()
+            };
+            let mut parts = vec![columns.to_vec()];
+            if matches!(occurrence.counted, Counted::Distinct(_)) {
+                let all: Vec<usize> = (0..source.occurrences.len()).collect();
+                parts.extend([of(&[place]), of(&all)]);
+            }
+            for part in &parts {
                 for counted_by in source.counted_by(occurrence) {
                     let found = self.worst_of(figure, source, occurrence, &counted_by, part)?;
                     worst = worst

@@ -50,6 +50,7 @@ impl Walk<'_> {
             }
             for found in &self.occurrences {
                 wanted.extend(found.columns().chain(found.people.iter().flatten().copied()));
+                wanted.extend(found.weight);
             }
             let numbers: Vec<usize> = wanted.into_iter().collect();
             if level.outputs.len() + numbers.len() > MAX_COLUMNS {
@@ -71,6 +72,7 @@ impl Walk<'_> {
                         .iter()
                         .map(|columns| columns.iter().copied().map(place).collect())
                         .collect(),
+                    weight: found.weight.map(place),
                 }
             });
             let targets = list::<pg_sys::TargetEntry>((*query).targetList);

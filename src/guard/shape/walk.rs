@@ -439,8 +439,9 @@ impl Walk<'_> {
                     Some(view) if self.is_taken_whole(view, (*entry).subquery) => {
                         self.opaque(view, (*entry).subquery)?;
                         let people = self.people(level, view, index, nulling)?;
+                        let weight = self.weight(level, view, index, nulling)?;
                         for found in &mut self.occurrences[found_before..] {
-                            found.people = people.clone();
+                            (found.people, found.weight) = (people.clone(), weight);
                         }
                         Source::Opaque(view)
                     }
@@ -527,6 +528,7 @@ impl Walk<'_> {
                     mark: Some(mark),
                     tid,
                     people,
+                    weight: self.weight(level, relation, index, nulling)?,
                     is_marked: false,
                     is_repeated: false,
                     is_in_union: false,
@@ -572,6 +574,24 @@ impl Walk<'_> {
             people.push(columns);
         }
         Ok(people)
+    }
+
+    /// Asks for the column with the sampling weights of a protected FROM item, if there is one.
+    unsafe fn weight(
+        &mut self,
+        level: &mut Level,
+        relation: Oid,
+        index: c_int,
+        nulling: &[c_int],
+    ) -> Walked<Option<usize>> {
+        let name = self.rules.labels.borrow_mut().weight_of(relation)?;
+        let Some((number, type_of)) = name.and_then(|name| TypeOf::column(relation, &name)) else {
+            return Ok(None);
+        };
+        self.type_of(type_of.oid, -1)?;
+        let column = tree::column(index, number, type_of, nulling);
+        // SAFETY: the column is new, and one of the FROM item.
+        Ok(Some(unsafe { self.ask(level, HiddenKind::Identity, column) }))
     }
 
     /// Adds the columns that identify people by the labels of a view with a policy of its own to all occurrences in
@@ -693,6 +713,7 @@ impl Walk<'_> {
                 mark: None,
                 tid: None,
                 people: Vec::new(),
+                weight: None,
                 is_marked: false,
                 is_repeated: false,
                 is_in_union: false,

@@ -57,6 +57,70 @@ pub fn cautious_risk_summary(records: &Records, control: &Control) -> Result<Ris
     })
 }
 
+/// Risks of everybody in a table, given the risk of each class. A person is at the highest risk of their rows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RisksOfPeople {
+    /// Risks, and how many people or rows have each. So has each row whose person is not known.
+    risks: Vec<(f64, u64)>,
+    /// Number of people who are known, or of rows; at least 1.
+    number: u64,
+}
+
+impl RisksOfPeople {
+    /// Returns the risks of everybody; `None` if there are no rows.
+    pub fn new(records: &Records, of_classes: &[f64], control: &Control) -> Result<Option<Self>> {
+        let mut risks: Vec<(f64, u64)> = Vec::new();
+        if records.counts_people() {
+            let mut highest: BTreeMap<u32, f64> = BTreeMap::new();
+            for (members, &risk) in records.members(control)?.iter().zip(of_classes) {
+                for &(person, rows) in members {
+                    match person {
+                        UNKNOWN_PERSON => risks.push((risk, rows)),
+                        _ => {
+                            let highest = highest.entry(person).or_insert(risk);
+                            *highest = highest.max(risk);
+                        }
+                    }
+                }
+            }
+            let number = highest.len() as u64;
+            risks.extend(highest.into_values().map(|risk| (risk, 1)));
+            risks.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            return Ok((!risks.is_empty()).then_some(RisksOfPeople {
+                risks,
+                number: number.max(1),
+            }));
+        }
+        risks.extend(
+            of_classes
+                .iter()
+                .copied()
+                .zip(records.classes().sizes().iter().copied()),
+        );
+        risks.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let number = records.rows();
+        Ok((number > 0).then_some(RisksOfPeople { risks, number }))
+    }
+
+    /// Returns the highest risk.
+    pub fn highest(&self) -> f64 {
+        self.risks.last().map_or(0.0, |&(risk, _)| risk)
+    }
+
+    /// Returns the average risk.
+    pub fn average(&self) -> f64 {
+        let sum: f64 = self.risks.iter().map(|&(risk, units)| risk * units as f64).sum();
+        (sum / self.number as f64).min(self.highest())
+    }
+
+    /// Returns the share of people whose risk is at least this.
+    pub fn share_from(&self, threshold: f64) -> f64 {
+        let reached = self.risks.iter().filter(|&&(risk, _)| risk >= threshold);
+        let reached: u64 = reached.map(|&(_, units)| units).sum();
+        (reached as f64 / self.number as f64).min(1.0)
+    }
+}
+
 /// Returns whether the person of a row is not known, given the people of each class.
 fn has_unknown_people(members: &Grouped<(u32, u64)>) -> bool {
     members

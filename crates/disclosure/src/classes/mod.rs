@@ -27,7 +27,7 @@ mod tally;
 mod units;
 mod wildcard;
 
-pub use cautious::{cautious_diversity, cautious_risk_summary};
+pub use cautious::{RisksOfPeople, cautious_diversity, cautious_risk_summary};
 pub use diversity::{Diversity, Settings as DiversitySettings, Values, class_diversity, diversity};
 pub use hierarchy::Hierarchy;
 pub use pairs::{Grouped, Pairs};
