@@ -258,6 +258,8 @@ impl Source {
                 needed_by: None,
             });
         }
+        let weight = labels.weight_of(oid)?;
+        let weight = weight.and_then(|name| columns.iter().position(|column| column.name == name));
         let mut people = Vec::new();
         for names in labels.people(oid)? {
             let number = |name: &String| {
@@ -273,10 +275,7 @@ impl Source {
                 relations: vec![oid],
                 counted: Counted::Rows,
                 people,
-                weight: match labels.weight_of(oid)? {
-                    Some(name) => columns.iter().position(|column| column.name == name),
-                    None => None,
-                },
+                weight,
             }],
             relations: vec![oid],
         })

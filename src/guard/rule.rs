@@ -459,7 +459,7 @@ impl fmt::Display for Measure {
             Measure::Person(figure, Statistic::Share { threshold }) => {
                 write!(
                     f,
-                    "share of people with a {} of {threshold} or more",
+                    "share of people with {} of {threshold} or more",
                     figure.name()
                 )
             }

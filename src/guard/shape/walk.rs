@@ -522,13 +522,14 @@ impl Walk<'_> {
                 if people.is_empty() {
                     self.check_people(&relations)?;
                 }
+                let weight = self.weight(level, relation, index, nulling)?;
                 self.occurrences.push(Found {
                     relations,
                     identity,
                     mark: Some(mark),
                     tid,
                     people,
-                    weight: self.weight(level, relation, index, nulling)?,
+                    weight,
                     is_marked: false,
                     is_repeated: false,
                     is_in_union: false,

@@ -23,8 +23,8 @@ DECLARE
   hint text;
 BEGIN
   FOREACH measure IN ARRAY '{k,l_distinct,l_entropy,l_recursive,alpha,t_equal,t_ordered,beta,beta_enhanced,delta,uniques,marketer,share_below_5,
-                             prosecutor_average,l_diversity,t_closeness,T-Closeness,t_hierarchical,journalist_average,journalist risk,share_below_6,
-                             l_distinkt,prosecutor}'::text[] LOOP
+                             prosecutor_average,l_diversity,t_closeness,T-Closeness,t_hierarchical,journalist_average,share_below_6,
+                             l_distinkt,prosecutor,suda,individual_risk,dis_suda,household_risk}'::text[] LOOP
     FOR i IN 1..2 LOOP
       BEGIN
         PERFORM disclosure.protect('patients', measure, at_most => CASE WHEN i = 1 THEN -0.5 END, at_least => CASE WHEN i = 2 THEN 0.5 END);
@@ -38,6 +38,11 @@ END $$;
 SET client_min_messages = error;
 SELECT disclosure.protect('patients', 'alpha', at_most => 0.5, statistic => 'maximum');
 SELECT disclosure.protect('patients', 'l_distinct', at_least => 2, on_rows => 'drop');
+SELECT disclosure.protect('patients', 'suda', at_most => 2, on_rows => 'drop');
+SELECT disclosure.protect('patients', 'suda', at_most => 2, statistic => 'median');
+SELECT disclosure.protect('patients', 'suda', at_most => 2, statistic => 'share', threshold => 1);
+SELECT disclosure.protect('patients', 'suda', at_most => 0.2, statistic => 'share', threshold => -1);
+SELECT disclosure.protect('patients', 'individual_risk', at_most => 0.2, statistic => 'share', threshold => 2);
 
 \echo '# Verified values'
 -- pyCANON's table of a hospital.
@@ -122,6 +127,34 @@ SELECT * FROM judge('SELECT ward, illness FROM visits');
 UPDATE visits SET ward = 'north';
 SELECT * FROM judge('SELECT ward, illness FROM visits');
 
+\echo '# Statistics of everybody: SUDA (Elliot et al.) and individual risk (Benedetti and Franconi)'
+CREATE TABLE guide (residence text, gender text, education text, labour text);
+INSERT INTO guide VALUES ('U', 'F', 'SI', 'E'), ('U', 'F', 'SI', 'E'), ('U', 'F', 'PI', 'N'), ('U', 'M', 'SC', 'E'), ('R', 'F', 'SC', 'U'),
+                         ('U', 'M', 'SC', 'E'), ('U', 'F', 'PC', 'N'), ('U', 'M', 'PS', 'U'), ('U', 'F', 'SI', 'N'), ('U', 'F', 'SI', 'N');
+SELECT disclosure.label_columns('guide', quasi => '{residence, gender, education, labour}');
+SELECT disclosure.protect('guide', 'suda', at_most => 12), disclosure.protect('guide', 'suda', at_most => 3, statistic => 'average'),
+       disclosure.protect('guide', 'suda', at_most => 0.4, statistic => 'share', threshold => 6);
+SELECT * FROM judge('TABLE guide');
+SELECT * FROM judge('SELECT education, labour FROM guide');
+CREATE TABLE sample (id int, sex int, age int, job int, weight numeric);
+INSERT INTO sample VALUES (1, 2, 3, 1, 18), (2, 3, 3, 3, 45.5), (3, 2, 3, 1, 39), (4, 2, 3, 2, 17), (5, 3, 3, 1, 92), (6, 3, 3, 1, 8), (7, 1, 4, 1, 123.5),
+                          (8, 2, 3, 1, 51);
+SELECT disclosure.label_columns('sample', identifier => '{id}', quasi => '{sex, age, job}', weight => '{weight}');
+SELECT disclosure.protect('sample', 'individual_risk', at_most => 0.2), disclosure.protect('sample', 'individual_risk', at_most => 0.05, statistic => 'average'),
+       disclosure.protect('sample', 'individual_risk', at_most => 0.25, statistic => 'share', threshold => 0.05), disclosure.protect('sample', 'prosecutor_highest', at_most => 1);
+SELECT * FROM judge('SELECT sex, age, job FROM sample');
+-- Weights that are no positive numbers count as 1, and without weights the risk is 1/f.
+UPDATE sample SET weight = CASE id WHEN 2 THEN NULL WHEN 4 THEN -3 WHEN 7 THEN 'NaN' ELSE weight END;
+SELECT * FROM judge('SELECT sex, age, job FROM sample');
+SELECT disclosure.label_column('sample', 'weight', 'ignore');
+SELECT * FROM judge('SELECT sex, age, job FROM sample');
+-- People, of whom one is not known.
+SELECT disclosure.label_column('sample', 'weight', 'weight'), disclosure.label_column('sample', 'id', 'person');
+UPDATE sample SET weight = 10, id = CASE WHEN id = 8 THEN NULL WHEN id < 7 THEN 1 ELSE id END;
+SELECT * FROM judge('SELECT age FROM sample');
+UPDATE sample SET id = 9 WHERE id IS NULL;
+SELECT * FROM judge('SELECT age FROM sample');
+
 \echo '# Export tables'
 CREATE TABLE released (ward text, illness text, patient int);
 SELECT disclosure.label_columns('released', quasi => '{ward}', sensitive => '{illness}', person => '{patient}');
@@ -133,6 +166,11 @@ INSERT INTO released VALUES ('a', 'flu', 1), ('a', 'cold', 1);
 INSERT INTO released VALUES ('a', 'flu', 2), ('a', 'cold', 3);
 INSERT INTO released VALUES ('a', NULL, 2), ('b', NULL, 3);
 DELETE FROM released WHERE illness = 'flu';
+SELECT disclosure.protect('guide', 'suda', at_most => 12, on_rows => 'block'), disclosure.protect('sample', 'individual_risk', at_most => 0.2, columns => '{sex}', on_rows => 'block');
+INSERT INTO guide VALUES ('R', 'F', 'SC', 'U');
+INSERT INTO guide VALUES ('X', 'X', 'X', 'X');
+INSERT INTO sample VALUES (10, 3, 3, 3, 200);
+INSERT INTO sample VALUES (11, 4, 3, 3, 2);
 SELECT policy, kind, measured, rows, outcome FROM disclosure.export_log WHERE relation = 'released'::regclass AND kind IN ('INSERT', 'DELETE')
  ORDER BY at, policy;
 RESET ROLE;

@@ -124,7 +124,7 @@ impl Records {
 
     /// Returns the same rows with only some of the known columns, by their positions among those, and for each class
     /// the class that it is part of then. Single rows and sensitive values are left out.
-    pub(crate) fn project(&self, columns: &[usize]) -> Result<(Self, Vec<u32>)> {
+    pub(crate) fn project(&self, columns: &[usize], control: &Control) -> Result<(Self, Vec<u32>)> {
         let roles = Roles {
             quasi: columns.iter().map(|&column| self.roles.quasi[column]).collect(),
             person: self.roles.person.clone(),
@@ -138,10 +138,12 @@ impl Records {
             codes.extend(columns.iter().map(|&column| self.classes.codes(class)[column]));
             new_class.push(projected.classes.insert(&codes, rows)?);
         }
-        for (class, people) in self.members.by_first(self.classes.len()).iter().enumerate() {
-            for &(person, rows) in people {
-                projected.members.insert(new_class[class], person, rows)?;
-            }
+        if self.counts_people() {
+            let members = self.members(control)?;
+            let of_class = members.iter().zip(&new_class);
+            projected.members = Tally::of_counted(of_class.flat_map(|(people, &class)| {
+                people.iter().map(move |&(person, rows)| (class, person, rows))
+            }));
         }
         Ok((projected, new_class))
     }

@@ -32,7 +32,7 @@ pub fn column_risk(records: &Records, nulls: Nulls, control: &Control) -> Result
     let without = (0..width).into_par_iter().map(|left_out| {
         control.check()?;
         let known: Vec<usize> = (0..width).filter(|&column| column != left_out).collect();
-        risk_of(&records.project(&known)?.0, nulls, control)
+        risk_of(&records.project(&known, control)?.0, nulls, control)
     });
     Ok(ColumnRisk {
         of_all: risk_of(records, nulls, control)?,

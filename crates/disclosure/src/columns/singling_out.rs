@@ -122,7 +122,7 @@ pub fn singling_out(
         }
     };
     let everybody = records.exposure(&records.sizes(settings.nulls, control)?);
-    let (one_class, _) = records.project(&[])?;
+    let (one_class, _) = records.project(&[], control)?;
     let nothing_known = one_class.exposure(&one_class.sizes(settings.nulls, control)?);
     let report = Report {
         sets: &sets,
@@ -315,9 +315,10 @@ impl Counts {
 
 impl<'a> SplitSearch<'a> {
     fn new(records: &Records, table: &'a Table, control: &'a Control) -> Result<Self> {
-        let people = records
-            .counts_people()
-            .then(|| records.members().by_first(table.len()));
+        let people = match records.counts_people() {
+            true => Some(records.members(control)?),
+            false => None,
+        };
         let largest = people
             .iter()
             .flat_map(Grouped::iter)
@@ -473,7 +474,7 @@ impl Search for WildcardSearch<'_> {
     }
 
     fn outcome(&self, _node: &(), set: &[usize], _smaller: &Level<Counts>) -> Result<Counts> {
-        let (projected, _) = self.records.project(&self.table.positions(set))?;
+        let (projected, _) = self.records.project(&self.table.positions(set), self.control)?;
         let sizes = projected.sizes(Nulls::Wildcard, self.control)?;
         let rows = projected.classes().sizes();
         let agreeing = match self.records.counts_people() {

@@ -52,7 +52,7 @@ impl Table {
             order: Vec::with_capacity(width),
             columns: Vec::with_capacity(width),
             code_counts: Vec::with_capacity(width),
-            units: units(records),
+            units: units(records, control)?,
             rows: classes.sizes().to_vec(),
         };
         for (column, (codes, count)) in columns {
@@ -82,19 +82,19 @@ impl Table {
 }
 
 /// Returns the only unit of each class, or [`SEVERAL`].
-fn units(records: &Records) -> Vec<u32> {
-    let sizes = records.classes().sizes();
-    if !records.counts_people() {
-        // Row numbers start at 1, because 0 is a person who is not known.
-        let unit = |(class, &rows): (usize, &u64)| if rows == 1 { class as u32 + 1 } else { SEVERAL };
-        return sizes.iter().enumerate().map(unit).collect();
+fn units(records: &Records, control: &Control) -> Result<Vec<u32>> {
+    if records.counts_people() {
+        let people = |people: &[(u32, u64)]| {
+            people
+                .iter()
+                .fold(UNKNOWN, |unit, &(person, _)| unit_of_both(unit, person))
+        };
+        return Ok(records.members(control)?.iter().map(people).collect());
     }
-    let mut units = vec![UNKNOWN; sizes.len()];
-    for &(class, person) in records.members().keys() {
-        let unit = &mut units[class as usize];
-        *unit = unit_of_both(*unit, person);
-    }
-    units
+    let sizes = records.classes().sizes().iter().enumerate();
+    // Row numbers start at 1, because 0 is a person who is not known.
+    let unit = |(class, &rows): (usize, &u64)| if rows == 1 { class as u32 + 1 } else { SEVERAL };
+    Ok(sizes.map(unit).collect())
 }
 
 /// Renumbers codes if they are much larger than their number, and returns them with a number that is larger than all.

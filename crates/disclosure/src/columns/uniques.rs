@@ -294,7 +294,7 @@ impl Grouping for ByWildcard<'_> {
     }
 
     fn unique(&self, _node: &(), set: &[usize]) -> Result<Groups> {
-        let (projected, new_class) = self.records.project(&self.table.positions(set))?;
+        let (projected, new_class) = self.records.project(&self.table.positions(set), self.control)?;
         let sizes = projected.sizes(Nulls::Wildcard, self.control)?;
         let mut members: Vec<(u32, u32)> = Vec::new();
         for (class, &new) in new_class.iter().enumerate() {
