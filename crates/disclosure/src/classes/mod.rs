@@ -21,6 +21,7 @@
 //! [`diversity`](fn@diversity) are computed from it.
 
 mod agreeing;
+mod cautious;
 mod diversity;
 mod hierarchy;
 mod pairs;
@@ -30,6 +31,7 @@ mod tally;
 mod units;
 mod wildcard;
 
+pub use cautious::{RisksOfPeople, cautious_diversity, cautious_risk_summary};
 pub use diversity::{Diversity, Settings as DiversitySettings, Values, class_diversity, diversity};
 pub use hierarchy::Hierarchy;
 pub use pairs::{Grouped, Pairs};

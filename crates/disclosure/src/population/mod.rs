@@ -17,6 +17,7 @@
 //! # Ok::<(), disclosure::Error>(())
 //! ```
 
+mod cautious;
 mod class_sizes;
 mod fixed;
 mod gamma;
@@ -31,6 +32,7 @@ mod sizes;
 mod uniqueness;
 mod zayatz;
 
+pub use cautious::{CodedWeights, cautious_individual_risks};
 pub use class_sizes::ClassSizes;
 pub use household_risk::{household_risks, number_households};
 pub use individual_risk::{Method, individual_risk, individual_risk_sdcmicro};
