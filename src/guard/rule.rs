@@ -457,11 +457,7 @@ impl fmt::Display for Measure {
             Measure::Person(figure, Statistic::Maximum) => f.write_str(figure.name()),
             Measure::Person(figure, Statistic::Average) => write!(f, "average {}", figure.name()),
             Measure::Person(figure, Statistic::Share { threshold }) => {
-                write!(
-                    f,
-                    "share of people with {} of {threshold} or more",
-                    figure.name()
-                )
+                write!(f, "share of people with {} of {threshold} or more", figure.name())
             }
             Measure::ExpectedCracks => f.write_str("expected_cracks"),
             Measure::Function(function) => f.write_str(function.name()),

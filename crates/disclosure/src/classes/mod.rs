@@ -16,7 +16,11 @@
 //! assert_eq!(classes.wildcard_sizes(Control::none())?, [3, 3]); // two classes; NULL may be 30-39
 //! # Ok::<(), disclosure::Error>(())
 //! ```
+//!
+//! [`Records`] has more than sizes: the people in each class and the sensitive values there. [`risk_summary`] and
+//! [`diversity`](fn@diversity) are computed from it.
 
+mod agreeing;
 mod cautious;
 mod diversity;
 mod hierarchy;

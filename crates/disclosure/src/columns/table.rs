@@ -2,7 +2,7 @@
 
 use crate::classes::{Records, UNKNOWN_PERSON};
 use crate::{Control, NULL, Result};
-use std::cmp::Reverse;
+use rayon::prelude::*;
 
 /// Unit of a class to which several units belong.
 pub(super) const SEVERAL: u32 = u32::MAX;
@@ -21,8 +21,11 @@ pub(super) fn unit_of_both(a: u32, b: u32) -> u32 {
     }
 }
 
-/// Distinct rows of a table, stored by column. Columns with the most values come first, because sets that contain them
-/// have few rows left to look at.
+/// Number of classes that are read at a time, for all columns.
+const CLASSES_AT_A_TIME: usize = 1 << 10;
+
+/// Distinct rows of a table, stored by column. Columns on which the fewest classes agree come first, because sets that
+/// contain them have few rows left to look at.
 pub(super) struct Table {
     /// Position of each column in [`Records`].
     pub order: Vec<usize>,
@@ -41,13 +44,16 @@ impl Table {
         let classes = records.classes();
         let (width, len) = (classes.width(), classes.len());
         control.require::<u32>(len.saturating_mul(width + 3))?;
-        let mut columns = Vec::with_capacity(width);
-        for column in 0..width {
+        let mut columns: Vec<Vec<u32>> = (0..width).map(|_| Vec::with_capacity(len)).collect();
+        for start in (0..len).step_by(CLASSES_AT_A_TIME) {
             control.check()?;
-            let codes: Vec<u32> = (0..len).map(|class| classes.codes(class)[column]).collect();
-            columns.push((column, dense(codes)));
+            let some = start..len.min(start + CLASSES_AT_A_TIME);
+            for (position, column) in columns.iter_mut().enumerate() {
+                column.extend(some.clone().map(|class| classes.codes(class)[position]));
+            }
         }
-        columns.sort_by_key(|&(column, (_, count))| (Reverse(count), column));
+        let mut columns: Vec<Column> = columns.into_par_iter().enumerate().map(Column::new).collect();
+        columns.sort_by_key(|column| (column.agreeing, column.position));
         let mut table = Table {
             order: Vec::with_capacity(width),
             columns: Vec::with_capacity(width),
@@ -55,10 +61,10 @@ impl Table {
             units: units(records, control)?,
             rows: classes.sizes().to_vec(),
         };
-        for (column, (codes, count)) in columns {
-            table.order.push(column);
-            table.columns.push(codes);
-            table.code_counts.push(count);
+        for column in columns {
+            table.order.push(column.position);
+            table.columns.push(column.codes);
+            table.code_counts.push(column.code_count);
         }
         Ok(table)
     }
@@ -95,6 +101,30 @@ fn units(records: &Records, control: &Control) -> Result<Vec<u32>> {
     // Row numbers start at 1, because 0 is a person who is not known.
     let unit = |(class, &rows): (usize, &u64)| if rows == 1 { class as u32 + 1 } else { SEVERAL };
     Ok(sizes.map(unit).collect())
+}
+
+/// A column by itself.
+struct Column {
+    position: usize,
+    codes: Vec<u32>,
+    /// A number that is larger than all codes.
+    code_count: usize,
+    /// Number of ordered pairs of classes that agree.
+    agreeing: u64,
+}
+
+impl Column {
+    fn new((position, codes): (usize, Vec<u32>)) -> Self {
+        let (codes, code_count) = dense(codes);
+        let mut counts = vec![0_u64; code_count];
+        codes.iter().for_each(|&code| counts[code as usize] += 1);
+        Column {
+            position,
+            codes,
+            code_count,
+            agreeing: counts.iter().map(|count| count * count).sum(),
+        }
+    }
 }
 
 /// Renumbers codes if they are much larger than their number, and returns them with a number that is larger than all.

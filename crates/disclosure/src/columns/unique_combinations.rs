@@ -3,12 +3,12 @@
 //! Two rows that differ show a set of columns of which every unique combination contains one. The search keeps all
 //! minimal sets that contain a column of each difference seen so far, and tests them. A set on which rows still agree is
 //! extended as long as rows agree, which gives a difference that is as small as possible (Dualize and Advance; Gunopulos
-//! et al. 1997). First it finds the columns that are part of every unique combination, because rows differ in nothing
-//! else; only rows that agree on all of them are looked at afterwards.
+//! et al. 1997). First it finds columns that are part of every unique combination, because rows differ in nothing else;
+//! only rows that agree on all of them are looked at afterwards. If these are few, all their differences are listed.
 
 use super::groups::{Groups, Splitter};
 use super::table::Table;
-use crate::classes::Records;
+use crate::classes::{Classes, Records};
 use crate::{Control, Error, Result};
 use rayon::prelude::*;
 
@@ -17,6 +17,15 @@ const MAX_COLUMNS: usize = u128::BITS as usize;
 
 /// Number of sets that are tested before the differences found are used.
 const SETS_PER_ROUND: usize = 32;
+
+/// Number of pairs of classes, for each class, that are few enough to list all their differences.
+const FEW_PAIRS: u64 = 16;
+
+/// Number of groups that a thread compares at a time.
+const GROUPS_AT_A_TIME: usize = 1 << 9;
+
+/// Number of classes that are looked at between two checks for a cancel.
+const CLASSES_PER_CHECK: usize = 1 << 16;
 
 /// Set of columns, as bits.
 type Bits = u128;
@@ -35,17 +44,13 @@ pub fn unique_combinations(records: &Records, control: &Control) -> Result<Vec<V
     }
     let search = Search {
         table: &table,
+        classes: records.classes(),
         control,
     };
-    let all: Vec<usize> = (0..width).collect();
-    let root = groups_of_all(&table);
-    let required = search.required(&root, &all)?;
-    let mut splitter = Splitter::new(table.max_codes());
-    let rest = search.split(&mut splitter, &root, columns_of(required))?;
-    let found = search.minimal_sets(&rest, required)?;
-    let mut sets: Vec<Vec<usize>> = found
-        .iter()
-        .map(|&set| table.positions(&columns_of(set).collect::<Vec<usize>>()))
+    let mut sets: Vec<Vec<usize>> = search
+        .run()?
+        .into_iter()
+        .map(|set| table.positions(&columns_of(set).collect::<Vec<usize>>()))
         .collect();
     sets.sort_unstable_by(|a, b| (a.len(), a).cmp(&(b.len(), b)));
     Ok(sets)
@@ -70,10 +75,99 @@ struct Candidate {
 
 struct Search<'a> {
     table: &'a Table,
+    classes: &'a Classes,
     control: &'a Control,
 }
 
 impl Search<'_> {
+    fn run(&self) -> Result<Vec<Bits>> {
+        let root = groups_of_all(self.table);
+        let mut splitter = Splitter::new(self.table.max_codes());
+        if !root.is_empty() && self.needs_first_column()? {
+            let groups = self.split(&mut splitter, &root, [0])?;
+            if self.has_few_pairs(&groups) {
+                return self.sets_of_all_differences(&groups, 1);
+            }
+        }
+        let all: Vec<usize> = (0..self.table.order.len()).collect();
+        let required = self.required(&root, &all)?;
+        let groups = self.split(&mut splitter, &root, columns_of(required))?;
+        match self.has_few_pairs(&groups) {
+            true => self.sets_of_all_differences(&groups, required),
+            false => self.minimal_sets(&groups, required),
+        }
+    }
+
+    /// Returns whether two classes differ in the first column only.
+    fn needs_first_column(&self) -> Result<bool> {
+        let mut others = Classes::new(self.table.order.len() - 1);
+        let mut row = Vec::new();
+        for class in 0..self.classes.len() {
+            if class % CLASSES_PER_CHECK == 0 {
+                self.control.check()?;
+            }
+            row.clear();
+            let codes = self.classes.codes(class);
+            row.extend(self.table.order[1..].iter().map(|&column| codes[column]));
+            if others.insert(&row, 1)? as usize != class {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn has_few_pairs(&self, groups: &Groups) -> bool {
+        let pairs: u64 = groups.iter().map(|group| (group.len() as u64).pow(2) / 2).sum();
+        pairs <= FEW_PAIRS * self.table.len() as u64
+    }
+
+    /// Returns the minimal unique sets, which all contain the `required` columns. `groups` agree on these. Compares all
+    /// classes within each group.
+    fn sets_of_all_differences(&self, groups: &Groups, required: Bits) -> Result<Vec<Bits>> {
+        let groups: Vec<&[u32]> = groups.iter().collect();
+        let parts = groups.par_chunks(GROUPS_AT_A_TIME).map(|groups| {
+            let mut smallest = Vec::new();
+            for group in groups {
+                for (at, &class) in group.iter().enumerate() {
+                    self.control.check()?;
+                    for &other in &group[at + 1..] {
+                        add_if_minimal(&mut smallest, self.difference_of(class, other));
+                    }
+                }
+            }
+            Ok(smallest)
+        });
+        let parts: Vec<Vec<Bits>> = parts.collect::<Result<_>>()?;
+        let mut smallest = Vec::new();
+        for difference in parts.into_iter().flatten() {
+            add_if_minimal(&mut smallest, difference);
+        }
+        smallest.sort_unstable_by_key(|difference| (difference.count_ones(), *difference));
+        let mut candidates = vec![Candidate {
+            set: required,
+            is_unique: false,
+        }];
+        for difference in smallest {
+            self.control.check()?;
+            self.control
+                .require::<Candidate>(candidates.len().saturating_mul(2))?;
+            candidates = after_difference(&candidates, difference);
+        }
+        Ok(candidates.iter().map(|candidate| candidate.set).collect())
+    }
+
+    /// Returns the columns in which two classes differ.
+    fn difference_of(&self, class: u32, other: u32) -> Bits {
+        let (a, b) = (
+            self.classes.codes(class as usize),
+            self.classes.codes(other as usize),
+        );
+        let order = self.table.order.iter().enumerate();
+        order.fold(0, |bits, (place, &column)| {
+            bits | Bits::from(a[column] != b[column]) << place
+        })
+    }
+
     /// Returns the groups of classes that agree on further columns. Groups of one class are left out.
     fn split(
         &self,
@@ -184,6 +278,16 @@ impl Search<'_> {
         }
         Ok(Some(difference))
     }
+}
+
+/// Adds a set to others, none of which contains another, and removes those that contain it. Leaves it out if it contains
+/// one of them.
+fn add_if_minimal(sets: &mut Vec<Bits>, set: Bits) {
+    if sets.iter().any(|other| other & !set == 0) {
+        return;
+    }
+    sets.retain(|other| set & !other != 0);
+    sets.push(set);
 }
 
 /// Returns the minimal sets that also contain a column of a further difference (Berge 1989).

@@ -1,8 +1,9 @@
 //! Risk that an adversary finds at least one member of a household.
 
 use super::fixed::Unit;
-use crate::classes::Pairs;
-use crate::{Control, NULL, Result};
+use crate::classes::{Classes, Pairs};
+use crate::{Control, NULL, Result, Rows};
+use std::borrow::Cow;
 
 /// Smallest logarithm that is added up. The risk is 1 from there on.
 const CERTAIN: f64 = -64.0;
@@ -12,6 +13,23 @@ const UNIT_EXPONENT: i32 = -120;
 
 /// Rows between two checks for a cancel.
 const BATCH: usize = 1 << 16;
+
+/// Returns the number of the household of each row, given the codes of the columns that identify it. [`NULL`] stands for
+/// a household that is not known, because all of them are NULL.
+pub fn number_households<'a>(columns: &[&'a [u32]]) -> Result<Cow<'a, [u32]>> {
+    if let [column] = columns {
+        return Ok((*column).into());
+    }
+    let rows = columns.first().map_or(0, |column| column.len());
+    let mut numbers = Vec::with_capacity(rows);
+    Classes::new(columns.len()).extend(Rows::new(columns, rows), |household| numbers.push(household + 1))?;
+    for (row, number) in numbers.iter_mut().enumerate() {
+        if columns.iter().all(|column| column[row] == NULL) {
+            *number = NULL;
+        }
+    }
+    Ok(numbers.into())
+}
 
 /// Returns the risk of each household by its number: 1 − ∏(1 − r) over the risks of its members, who are found
 /// independently of each other. Members are rows or, if `people` has the person of each row, people; a person is at the

@@ -4,6 +4,7 @@
 //! is in the sample with probability π (Skinner and Holmes 1998; Skinner and Shlomo 2008). So the number f in the sample
 //! has mean μ = πλ, and what is not in the sample, F − f, has mean (1 − π)λ. The model says how μ depends on the values.
 
+use super::Estimate;
 use super::fixed::{Unit, exact_sum};
 use super::independence::Independence;
 use super::pair_model::PairModel;
@@ -65,6 +66,22 @@ impl Bias {
     /// Returns the bias in standard errors; `None` if there is no variance.
     pub fn standardised(&self) -> Option<f64> {
         (self.standard_error > 0.0).then(|| self.estimate / self.standard_error)
+    }
+}
+
+impl LogLinear {
+    /// Estimates the number of people who are unique in the population: `unique`, extrapolated from the sample. The
+    /// variance is that of `unique`, extrapolated, plus that of sampling the uniques of the population.
+    pub fn population_uniques(&self, fraction: f64) -> Estimate {
+        let uniques = self.unique / fraction;
+        let of_sampling = uniques * (1.0 - fraction) / fraction;
+        let standard_error = self
+            .unique_error
+            .map(|error| ((error / fraction).powi(2) + of_sampling).sqrt());
+        Estimate {
+            uniques,
+            standard_error,
+        }
     }
 }
 

@@ -34,11 +34,11 @@ mod zayatz;
 
 pub use cautious::{CodedWeights, cautious_individual_risks};
 pub use class_sizes::ClassSizes;
-pub use household_risk::household_risks;
+pub use household_risk::{household_risks, number_households};
 pub use individual_risk::{Method, individual_risk, individual_risk_sdcmicro};
 pub use log_linear::{Bias, Fit, Interactions, LogLinear, log_linear};
 pub use negative_binomial::{Equations, NegativeBinomial};
 pub use pitman::Pitman;
-pub use sizes::{PopulationSizes, class_risks};
+pub use sizes::{PopulationSizes, class_risks, sampling_fraction};
 pub use uniqueness::{Estimate, Model, Uniqueness, check_fraction};
 pub use zayatz::zayatz;

@@ -248,7 +248,6 @@ fn combinations(
     control: &Control,
 ) -> Result<Option<Classes>> {
     let width = classes.width();
-    control.require::<u32>(MAX_COMBINATIONS * (width + 8))?;
     let first_values = (0..classes.len()).map(|class| classes.codes(class)[0]);
     let mut begun: Vec<u32> = first_values.collect();
     begun.sort_unstable();
@@ -268,6 +267,7 @@ fn combinations(
             })
             .collect();
         let mut longer = Vec::new();
+        let mut allowed = 1024;
         for (number, values) in begun.chunks(column).enumerate() {
             if number % 1024 == 0 {
                 control.check()?;
@@ -285,9 +285,14 @@ fn combinations(
             if longer.len() > MAX_COMBINATIONS * (column + 1) {
                 return Ok(None);
             }
+            if longer.len() > allowed {
+                allowed = 2 * longer.len();
+                control.require::<u32>(allowed)?;
+            }
         }
         begun = longer;
     }
+    control.require::<u32>(begun.len() + 12 * (begun.len() / width))?; // codes, sizes, index and means
     let mut combinations = Classes::new(width);
     for values in begun.chunks(width) {
         combinations.insert(values, 1)?;

@@ -1,7 +1,7 @@
 //! Estimated sizes of classes in the population, and the risk of every class.
 
 use super::Method;
-use super::fixed::Unit;
+use super::fixed::{Unit, exact_sum};
 use crate::classes::{Grouped, Nulls, Pairs, Records};
 use crate::{Control, Error, Result};
 use rayon::prelude::*;
@@ -52,7 +52,7 @@ impl PopulationSizes {
         match weight > 0.0 && weight.is_finite() {
             true => Ok(()),
             false => Err(Error::invalid(
-                "weight",
+                "labels",
                 "a sampling weight is not a positive number",
                 "a positive number in every row of the column that is labelled as weight",
             )),
@@ -149,6 +149,13 @@ impl PopulationSizes {
     fn values(&self, sums: &[i128]) -> Vec<f64> {
         sums.iter().map(|&sum| self.unit.value(sum)).collect()
     }
+}
+
+/// Returns the share of the population that is in a table, given the size of each class there and its estimated size in
+/// the population; `None` if there are no classes.
+pub fn sampling_fraction(sizes: &[u64], population: &[f64]) -> Option<f64> {
+    let units: u64 = sizes.iter().sum();
+    (units > 0).then(|| units as f64 / exact_sum(population.iter().copied()))
 }
 
 /// Returns the risk of the rows of each class: see [`Method`]. Without weights the table is the whole population, and the

@@ -6,6 +6,9 @@ use crate::{Control, Error, Result};
 /// Largest sampling fraction at which Dankar's rule prefers Pitman's model.
 const SMALL_FRACTION: f64 = 0.1;
 
+/// Smallest sampling fraction that is accepted.
+const SMALLEST_FRACTION: f64 = 1e-12;
+
 /// Estimated number of classes that have one member in the population.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -117,13 +120,13 @@ impl Uniqueness {
     }
 }
 
-/// Checks that a sampling fraction is above 0 and at most 1.
+/// Checks that a sampling fraction is at least 10⁻¹² and at most 1.
 pub fn check_fraction(fraction: f64) -> Result<()> {
-    match fraction > 0.0 && fraction <= 1.0 {
+    match (SMALLEST_FRACTION..=1.0).contains(&fraction) {
         true => Ok(()),
         false => Err(Error::invalid(
             "fraction",
-            "must be above 0 and at most 1",
+            format!("must be at least {SMALLEST_FRACTION:e} and at most 1"),
             "the share of the population that is in the table, for example 0.1",
         )),
     }
