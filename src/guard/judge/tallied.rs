@@ -5,11 +5,12 @@
 //! of an export, it is counted like a person with several rows. What is not known never makes a release look safer:
 //! see [`disclosure::classes::cautious_diversity`].
 
-use super::{Column, Measured, Place, Source, as_count, by_bytes};
+use super::source::{Column, Measured, Place, Source, as_count, by_bytes};
+use crate::encode::dictionary::Dictionary;
 use crate::error::Error;
 use crate::guard::copy::tally::{Comparison, Tally, TallyColumn};
 use crate::guard::figures::{DiversityFigure, PersonFigure, RiskFigure};
-use crate::guard::policy::Policy;
+use crate::guard::policy::{self, Policy};
 use crate::guard::rule::{Measure, Statistic};
 use crate::guard::shape::{Counted, Occurrence};
 use crate::input::relation::Relation;
@@ -23,6 +24,7 @@ use disclosure::population::{CodedWeights, cautious_individual_risks};
 use pgrx::pg_sys::Oid;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::rc::Rc;
 use std::time::Duration;
 
 /// Time after which a search for minimal uniques ends. The exporting role cannot change it.
@@ -37,6 +39,43 @@ struct Counting<'a> {
 }
 
 impl Source {
+    /// Returns the columns by which the rows of an export must be counted to judge it by these policies.
+    pub fn counted_columns(&self, policies: &[Rc<Policy>]) -> Result<Vec<TallyColumn>, Error> {
+        let mut counted = BTreeSet::new();
+        for policy in policies {
+            let family = policy::family_of(&[policy.relation])?;
+            counted.extend(self.tallied(&policy.measure, &self.counting(policy, &family)));
+        }
+        counted.extend(self.identifying());
+        Ok(counted.into_iter().collect())
+    }
+
+    /// Takes the tally of the export's rows.
+    pub fn take_tally(&mut self, mut counted: Tally, policies: &[Rc<Policy>]) -> Result<(), Error> {
+        if policies.iter().any(|policy| policy.measure.needs_ranks()) {
+            counted.rank()?;
+        }
+        let columns = counted.columns().to_vec();
+        let meaning = |(&(number, by), dictionary): (&TallyColumn, &mut Dictionary)| {
+            let column = self
+                .columns
+                .get(number)
+                .filter(|column| column.scored_as() == Some((number, by)));
+            column
+                .map(|column| column.meaning_to_score(dictionary))
+                .transpose()
+        };
+        let meanings: Result<_, Error> = columns
+            .iter()
+            .zip(&mut counted.dictionaries)
+            .map(meaning)
+            .collect();
+        if let Place::Spool { tally, scored, .. } = &mut self.place {
+            (*tally, *scored) = (counted, meanings?);
+        }
+        Ok(())
+    }
+
     /// Returns whether people are counted.
     pub fn counts_people(&self) -> bool {
         self.occurrences
@@ -190,7 +229,7 @@ impl Source {
         let Place::Spool { tally, .. } = &self.place else {
             return Ok(i64::MAX);
         };
-        let family = crate::guard::policy::family_of(&[policy.relation])?;
+        let family = policy::family_of(&[policy.relation])?;
         let mut fewest = tally.rows();
         for (_, occurrence) in self.occurrences_of(&family) {
             for counted_by in self.counted_by(occurrence) {

@@ -53,7 +53,7 @@ SELECT * FROM judge('SELECT 1 FROM visits UNION ALL SELECT 1 FROM people');
 SELECT * FROM judge('SELECT sex FROM people p LEFT JOIN visits v ON v.patient = p.patient');
 SELECT * FROM judge('SELECT ward FROM people p JOIN visits v ON v.patient = p.patient');
 SELECT * FROM judge('SELECT a.ward FROM visits a JOIN visits b ON a.patient = b.patient');
-SELECT * FROM judge('SELECT ward FROM visits ORDER BY ward LIMIT 3');
+SELECT * FROM judge('SELECT ward FROM visits ORDER BY ward LIMIT 7');
 SELECT disclosure.unprotect('people');
 
 \echo '# Views, materialized views, partitions'
