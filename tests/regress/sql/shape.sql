@@ -284,11 +284,12 @@ SELECT probe_shape('SELECT n, age FROM regional, patients');
 \echo '# Materialized views'
 RESET SESSION AUTHORIZATION;
 SET SESSION AUTHORIZATION shape_owner;
-CREATE MATERIALIZED VIEW kept AS SELECT zip, age + 1 AS next, diagnosis FROM patients;
+CREATE MATERIALIZED VIEW kept AS SELECT zip, age + 1 AS next, diagnosis, person FROM patients;
+CREATE MATERIALIZED VIEW nameless AS SELECT zip FROM patients;
 CREATE MATERIALIZED VIEW released AS SELECT zip, age FROM patients;
 SELECT disclosure.label_column('released', 'zip', 'ignore'), disclosure.label_column('released', 'age', 'quasi'),
        disclosure.protect('released', 'k_anonymity', at_least => 2) \g /dev/null
-GRANT SELECT ON kept, released TO PUBLIC;
+GRANT SELECT ON kept, nameless, released TO PUBLIC;
 RESET SESSION AUTHORIZATION;
 SET SESSION AUTHORIZATION shape_reader;
 CREATE MATERIALIZED VIEW mine.kept AS SELECT zip, age FROM patients;
@@ -296,6 +297,7 @@ CREATE MATERIALIZED VIEW mine.protected AS SELECT zip, age, diagnosis FROM patie
 SELECT disclosure.protect('mine.protected', 'k_anonymity', at_least => 1),
        disclosure.label_column('mine.protected', 'zip', 'ignore'), disclosure.label_column('mine.protected', 'age', 'ignore') \g /dev/null
 SELECT probe_shape('TABLE kept');
+SELECT probe_shape('TABLE nameless');
 SELECT probe_shape('SELECT zip || diagnosis AS mix FROM kept WHERE next > 3');
 SELECT probe_shape('TABLE released');
 SELECT probe_shape('TABLE mine.kept');

@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn adds_exactly_in_any_order() {
-        let mut values = vec![0.1, 1e9, -0.3, 12345.678, 1e-3, -1e9];
+        let mut values = [0.1, 1e9, -0.3, 12345.678, 1e-3, -1e9];
         let sum = exact_sum(values.iter().copied());
         assert!((sum - 12345.479).abs() < 1e-9);
         values.reverse();

@@ -34,6 +34,9 @@ const MAX_STEPS: usize = 500;
 /// Bits of sums as 64-bit integers, without the sign and one in reserve.
 const BITS: i32 = 61;
 
+/// Largest exponent of the number of units per one, which must be finite.
+const MAX_EXPONENT: i32 = 1000;
+
 /// Fewest combinations that several threads share.
 const FEW: usize = 1 << 13;
 
@@ -167,18 +170,21 @@ impl PairModel {
     /// Adds up an amount of each combination by its pair of values in two columns. No sum of absolute amounts is greater
     /// than `bound`. Sums are in whole units, so that their order does not matter.
     fn frequencies(&self, pair: &Pair, bound: f64, amount: impl Fn(usize) -> f64 + Sync) -> Vec<f64> {
-        let scale = 2_f64.powi(BITS - bound.max(f64::MIN_POSITIVE).log2().ceil() as i32 - 1);
+        let bits_of_bound = bound.max(f64::MIN_POSITIVE).log2().ceil() as i32;
+        let scale = 2_f64.powi((BITS - 1).saturating_sub(bits_of_bound).min(MAX_EXPONENT));
         let (chunk, combinations) = (self.chunk(), self.combinations.len());
         let sums = (0..combinations.div_ceil(chunk)).into_par_iter().map(|number| {
             let mut sums = vec![0_i64; pair.levels.0 * pair.levels.1];
             for combination in number * chunk..((number + 1) * chunk).min(combinations) {
                 let place = pair.place(self.combinations.codes(combination));
-                sums[place] += (amount(combination) * scale) as i64;
+                sums[place] = sums[place].saturating_add((amount(combination) * scale) as i64);
             }
             sums
         });
         let sums = sums.reduce_with(|mut all, sums| {
-            all.iter_mut().zip(sums).for_each(|(all, sum)| *all += sum);
+            for (all, sum) in all.iter_mut().zip(sums) {
+                *all = all.saturating_add(sum);
+            }
             all
         });
         sums.unwrap_or_default()
@@ -341,6 +347,9 @@ impl Fitted for PairModel {
             control.check()?;
             let product = self.information_times(&direction);
             let step = size / dot(&direction, &product);
+            if !step.is_finite() {
+                return Ok(None);
+            }
             for (entry, direction) in solution.iter_mut().zip(&direction) {
                 *entry += step * direction;
             }

@@ -256,3 +256,19 @@ fn cancel_stops_the_fit() {
     let fit = log_linear(&classes, classes.sizes(), 0.1, Interactions::Pairs, &control);
     assert_eq!(fit, Err(Error::Cancelled));
 }
+
+#[test]
+fn tiny_risks_neither_overflow_nor_vanish() {
+    let rows: Vec<Vec<u32>> = (0..200)
+        .map(|row| vec![row % 13 + 1, row / 13 + 1, row % 7 + 1])
+        .collect();
+    for fraction in [1e-12, 1e-6, 1e-4, 0.0014, 0.0015, 0.999_999_999] {
+        for interactions in [Interactions::None, Interactions::Pairs] {
+            let model = fitted(&rows, fraction, interactions);
+            assert!((0.0..=200.0).contains(&model.unique) && (0.0..=200.0).contains(&model.matches));
+            assert!(model.unique_error.is_none_or(|error| error.is_finite()));
+            let bias = model.unique_bias.unwrap();
+            assert!(bias.estimate.is_finite() && bias.standard_error.is_finite());
+        }
+    }
+}
