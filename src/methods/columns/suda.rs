@@ -1,6 +1,6 @@
 //! SUDA scores of rows: `suda`, `dis_suda`. The definitions are in [`disclosure::columns`].
 
-use crate::args::{budget_of, given, json, names, warn_once};
+use crate::args::{budget_of, json, names, warn_once};
 use crate::error::Error;
 use crate::input::window::WindowCall;
 use crate::methods::classes::records::{Choice, ReadRecords, Unit, nulls_of_enum};
@@ -42,9 +42,18 @@ fn score_of_row(call: &WindowCall, fraction: Option<usize>) -> Result<f64, Error
 
 fn of_partition(call: &WindowCall, fraction: Option<usize>) -> Result<ScoresOfPartition, Error> {
     let first = 1 + fraction.unwrap_or(0); // the first option
-    let fraction = fraction
-        .map(|number| given("fraction", argument(call, number)))
-        .transpose()?;
+    let fraction: Option<f64> = match fraction {
+        Some(number) => {
+            let given: Option<f64> = argument(call, number);
+            Some(given.ok_or_else(|| {
+                Error::null(
+                    "fraction",
+                    "Give the share of the population that is in the table.",
+                )
+            })?)
+        }
+        None => None,
+    };
     let columns: Option<Array<'_, &CStr>> = argument(call, first);
     let settings = UniqueSettings {
         max_columns: max_columns_of(argument(call, first + 2))?,
