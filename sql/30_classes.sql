@@ -164,6 +164,7 @@ CREATE TYPE disclosure.diversity_figures AS (
   t_hierarchical float8,
   beta           float8,
   beta_enhanced  float8,
+  beta_enhanced_strict float8,
   delta          float8
 );
 COMMENT ON TYPE disclosure.diversity_figures IS
@@ -189,6 +190,7 @@ CREATE FUNCTION disclosure.diversity(
     OUT t_hierarchical float8,
     OUT beta           float8,
     OUT beta_enhanced  float8,
+    OUT beta_enhanced_strict float8,
     OUT delta          float8
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED
@@ -198,7 +200,8 @@ COMMENT ON FUNCTION disclosure.diversity(regclass, name[], name[], jsonb, float8
 
 CREATE FUNCTION disclosure.class_diversity(
     record          record,
-    column_name     name DEFAULT NULL,
+    columns         name[] DEFAULT NULL,
+    sensitive       name[] DEFAULT NULL,
     hierarchies     jsonb DEFAULT NULL,
     c               float8 DEFAULT 9,
     labels          jsonb DEFAULT NULL,
@@ -208,5 +211,5 @@ CREATE FUNCTION disclosure.class_diversity(
   ) RETURNS disclosure.diversity_figures
   LANGUAGE c WINDOW STABLE PARALLEL RESTRICTED
   AS 'MODULE_PATHNAME', 'class_diversity_wrapper';
-COMMENT ON FUNCTION disclosure.class_diversity(record, name, jsonb, float8, jsonb, disclosure.null_treatment, disclosure.sensitive_null_treatment, text) IS
-  'window function: returns the figures of diversity for the class of this row; column_name is the sensitive column, which need not be given if there is only one';
+COMMENT ON FUNCTION disclosure.class_diversity(record, name[], name[], jsonb, float8, jsonb, disclosure.null_treatment, disclosure.sensitive_null_treatment, text) IS
+  'window function: returns the figures of diversity for the class of this row, about one sensitive column; which one must be given only if several columns are labelled as sensitive';

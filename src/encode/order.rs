@@ -7,6 +7,7 @@
 use crate::encode::dictionary::{Dictionary, Intake, equal_is_identical};
 use crate::error::Error;
 use crate::pg::memory_context::{self, Scratch};
+use crate::pg::types::has_distances;
 use crate::run::{self, Meter};
 use disclosure::permutation::sort_key::{self, Special};
 use disclosure::{NULL, permutation};
@@ -67,6 +68,16 @@ impl Dictionary {
             ),
             None => self.dense_ranks_by_type(),
         }
+    }
+
+    /// Returns the rank of every value by its code, NULL first; `None` if the order of the type is no distance.
+    pub fn ranks(&mut self) -> Result<Option<Vec<u32>>, Error> {
+        if !has_distances(self.column().base_type()) {
+            return Ok(None);
+        }
+        let mut ranks = vec![0];
+        ranks.extend(self.dense_ranks()?);
+        Ok(Some(ranks))
     }
 
     /// Returns all codes in the order of their values or, if the type has no order, of their texts. This

@@ -10,6 +10,8 @@
 //! stored rows, and `privacy_score` scores each stored row once. Functions that users wrote are called by
 //! `function`.
 
+mod tallied;
+
 use crate::encode::dictionary::Dictionary;
 use crate::error::{Change, Error};
 use crate::guard::copy::spool::{self, Asked};
@@ -43,7 +45,8 @@ use std::rc::Rc;
 pub struct Source {
     place: Place,
     columns: Vec<Column>,
-    /// Occurrences of protected relations; empty for a relation.
+    /// Occurrences of protected relations. A relation is one, with the numbers of its columns instead of those of
+    /// hidden ones.
     occurrences: Vec<Occurrence>,
     /// Relations that the query reads.
     relations: Vec<Oid>,
@@ -185,17 +188,9 @@ impl Source {
         let mut counted = BTreeSet::new();
         for policy in policies {
             let family = policy::family_of(&[policy.relation])?;
-            for column in self.counting(policy, &family) {
-                match policy.measure {
-                    Measure::KAnonymity => counted.extend([(column.number, Comparison::Bytes)]),
-                    Measure::PrivacyScore(_) => counted.extend(column.scored_as()),
-                    _ => {}
-                }
-            }
+            counted.extend(self.tallied(&policy.measure, &self.counting(policy, &family)));
         }
-        for occurrence in &self.occurrences {
-            counted.extend(self.identity(occurrence).into_iter().map(by_bytes));
-        }
+        counted.extend(self.identifying());
         Ok(counted.into_iter().collect())
     }
 
@@ -212,7 +207,10 @@ impl Source {
     }
 
     /// Takes the tally of the export's rows.
-    pub fn take_tally(&mut self, mut counted: Tally) -> Result<(), Error> {
+    pub fn take_tally(&mut self, mut counted: Tally, policies: &[Rc<Policy>]) -> Result<(), Error> {
+        if policies.iter().any(|policy| policy.measure.needs_ranks()) {
+            counted.rank()?;
+        }
         let columns = counted.columns().to_vec();
         let meaning = |(&(number, by), dictionary): (&TallyColumn, &mut Dictionary)| {
             let column = self
@@ -260,10 +258,25 @@ impl Source {
                 needed_by: None,
             });
         }
+        let weight = labels.weight_of(oid)?;
+        let weight = weight.and_then(|name| columns.iter().position(|column| column.name == name));
+        let mut people = Vec::new();
+        for names in labels.people(oid)? {
+            let number = |name: &String| {
+                let number = columns.iter().position(|column| column.name == *name);
+                number.ok_or_else(|| people_not_counted(relation.name()))
+            };
+            people.push(names.iter().map(number).collect::<Result<_, _>>()?);
+        }
         Ok(Source {
             columns,
             place: Place::Relation(relation.name().into()),
-            occurrences: Vec::new(),
+            occurrences: vec![Occurrence {
+                relations: vec![oid],
+                counted: Counted::Rows,
+                people,
+                weight,
+            }],
             relations: vec![oid],
         })
     }
@@ -276,7 +289,7 @@ impl Source {
 
     /// Returns the columns that would count if an output column were not exported.
     fn counting_without(&self, policy: &Policy, family: &[Oid], without: Option<usize>) -> Vec<&Column> {
-        let only_quasi = policy.measure == Measure::KAnonymity && policy.columns.is_none();
+        let only_quasi = policy.measure.is_about_classes() && policy.columns.is_none();
         let is_exported = |column: &Column| {
             let needed = column.needed_by.as_ref();
             Some(column.number) != without
@@ -333,22 +346,6 @@ impl Source {
             Counted::Marked(_) => Unit::Marked(identity),
             Counted::Distinct(_) => Unit::Distinct(identity),
         })
-    }
-
-    /// Returns the number of people whose rows leave: the smallest number of stored rows of any occurrence of
-    /// the policy's relation.
-    pub fn people(&self, policy: &Policy) -> Result<i64, Error> {
-        let Place::Spool { tally, .. } = &self.place else {
-            return Ok(i64::MAX);
-        };
-        let family = policy::family_of(&[policy.relation])?;
-        let mut fewest = tally.rows();
-        let occurrences = self.occurrences_of(&family).into_iter();
-        for (_, occurrence) in occurrences.filter(|(_, occurrence)| occurrence.counted != Counted::Rows) {
-            let everybody = tally.count_units(&[], &self.unit(tally, occurrence)?)?;
-            fewest = fewest.min(everybody.classes.sizes().iter().sum());
-        }
-        Ok(as_count(fewest))
     }
 
     /// Returns whether two occurrences of the policy's relation have the same stored rows or none in common.
@@ -409,6 +406,17 @@ impl Source {
     }
 }
 
+fn people_not_counted(relation: &str) -> Error {
+    Error::unusable(
+        PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
+        "relation",
+        format!(
+            "people of {relation} cannot be counted, because a child has a column labelled person that it lacks"
+        ),
+        "Label a column that all relations of the inheritance tree have.",
+    )
+}
+
 /// Returns a column that is compared by its stored bytes, as the tally needs it.
 fn by_bytes(number: usize) -> TallyColumn {
     (number, Comparison::Bytes)
@@ -467,6 +475,11 @@ impl Column {
     /// Returns whether an adversary may know the values beforehand.
     fn is_quasi(&self) -> bool {
         self.weights.is_some_and(|weights| weights.likelihood > 0.0)
+    }
+
+    /// Returns whether an adversary must not learn the values.
+    fn is_dangerous(&self) -> bool {
+        self.weights.is_some_and(|weights| weights.danger > 0.0)
     }
 
     /// Returns the form in which the column of an export takes part in a score; `None` if it does not.
@@ -532,9 +545,12 @@ fn measure_without(policy: &Policy, source: &Source, without: Option<usize>) -> 
     let counting = source.counting_without(policy, &family, without);
     rights::under_own_settings(|| match &policy.measure {
         Measure::KAnonymity => match &source.place {
-            Place::Relation(_) => k_anonymity(policy, source, &counting),
-            Place::Spool { tally, .. } => k_of_export(policy, source, tally, &counting, &family),
+            Place::Relation(_) if !source.counts_people() => k_anonymity(policy, source, &counting),
+            _ => tallied::measure(policy, source, &counting, &family),
         },
+        Measure::Risk(_) | Measure::Diversity(_) | Measure::Person(..) => {
+            tallied::measure(policy, source, &counting, &family)
+        }
         Measure::PrivacyScore(statistic) => privacy_score(policy, *statistic, source, &counting, &family),
         Measure::ExpectedCracks => cracks(source, &counting, &family),
         Measure::Function(measure) => function(policy, measure, source, &family),
@@ -584,38 +600,6 @@ fn k_anonymity(policy: &Policy, source: &Source, quasi: &[&Column]) -> Result<Me
             limit = number(policy.limit.value()),
         )),
     }
-}
-
-/// Measures k of an export: the smallest number of stored rows of the policy's relation behind rows that look
-/// alike to the recipient. Classes without such a row say nothing about anybody.
-fn k_of_export(
-    policy: &Policy,
-    source: &Source,
-    tally: &Tally,
-    quasi: &[&Column],
-    family: &[Oid],
-) -> Result<Measured, Error> {
-    let alike = tally.places(quasi.iter().map(|column| by_bytes(column.number)))?;
-    let mut smallest: Option<Measured> = None;
-    for (_, occurrence) in source.occurrences_of(family) {
-        let found = tally.count_units(&alike, &source.unit(tally, occurrence)?)?;
-        let is_unsafe = |(size, _): &(&u64, &u64)| (**size as f64) < policy.limit.value();
-        let unsafe_rows = found.classes.sizes().iter().zip(&*found.rows).filter(is_unsafe);
-        let measured = Measured {
-            value: found.classes.k_anonymity().map(|size| size as f64),
-            rows: as_count(tally.rows()),
-            unsafe_rows: Some(as_count(unsafe_rows.map(|(_, rows)| rows).sum())),
-        };
-        let is_smaller = |so_far: &Measured| match (measured.value, so_far.value) {
-            (Some(value), Some(so_far)) => value < so_far,
-            (value, _) => value.is_some(),
-        };
-        if smallest.as_ref().is_none_or(is_smaller) {
-            smallest = Some(measured);
-        }
-    }
-    smallest
-        .ok_or_else(|| policy.unusable("the query does not read its relation in a way that can be counted"))
 }
 
 /// Measures the privacy score of a relation or an export.

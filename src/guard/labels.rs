@@ -12,8 +12,8 @@ use crate::label::labels_of;
 use crate::pg::catalog;
 use disclosure::{Label, Weights};
 use pgrx::pg_sys::Oid;
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 /// Weights of a column that an adversary may know and that tells nothing about people: a column of a relation
@@ -26,6 +26,8 @@ const KNOWN: Weights = Weights {
 /// Cache of labels, so that they are looked up once per relation.
 pub struct Labels {
     by_relation: HashMap<Oid, HashMap<String, Label>>,
+    /// Result of [`people`](Self::people), by relation.
+    people: HashMap<Oid, BTreeSet<BTreeSet<String>>>,
     /// Policies that the export has to comply with.
     policies: Vec<Rc<Policy>>,
     /// Relations that these policies concern.
@@ -40,6 +42,7 @@ impl Labels {
         let relations: Vec<Oid> = policies.iter().map(|policy| policy.relation).collect();
         Ok(Labels {
             by_relation: HashMap::new(),
+            people: HashMap::new(),
             policies: policies.to_vec(),
             protected: policy::family_of(&relations)?,
             are_own: relations.into_iter().all(could_be_own),
@@ -50,6 +53,7 @@ impl Labels {
     pub fn of_relation(relation: Oid) -> Result<Self, Error> {
         Ok(Labels {
             by_relation: HashMap::new(),
+            people: HashMap::new(),
             policies: Vec::new(),
             protected: policy::family_of(&[relation])?,
             are_own: true,
@@ -86,22 +90,44 @@ impl Labels {
         self.is_protected(relation) && (self.are_own || is_locked())
     }
 
+    /// Returns the labels of a relation's columns.
+    fn all_of(&mut self, relation: Oid) -> Result<&HashMap<String, Label>, Error> {
+        match self.by_relation.entry(relation) {
+            Entry::Occupied(known) => Ok(known.into_mut()),
+            Entry::Vacant(unknown) => Ok(unknown.insert(rights::as_guard(|| {
+                let mut labels = HashMap::new();
+                for member in policy::family_of(&[relation])? {
+                    labels.extend(labels_of(member)?);
+                }
+                labels.extend(labels_of(relation)?);
+                Ok(labels)
+            })?)),
+        }
+    }
+
+    /// Returns the column with the sampling weights of a relation, if there is one. A label that the exporting role
+    /// could have set does not count, because weights make a risk smaller.
+    pub fn weight_of(&mut self, relation: Oid) -> Result<Option<String>, Error> {
+        let labels = self.all_of(relation)?.iter();
+        let names: Vec<String> = labels
+            .filter(|(_, label)| **label == Label::Weight)
+            .map(|(name, _)| name.clone())
+            .collect();
+        let [name] = &names[..] else {
+            return Ok(None);
+        };
+        let origin = Origin {
+            relation,
+            column: name.clone(),
+        };
+        Ok(self.of(&origin)?.map(|_| origin.column))
+    }
+
     /// Returns the label of a column. If it has none, returns that of a column of the same name in the
     /// relation's family.
     fn of(&mut self, origin: &Origin) -> Result<Option<Label>, Error> {
         let may_be_own = self.may_be_own(origin.relation);
-        let labels = match self.by_relation.entry(origin.relation) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(unknown) => unknown.insert(rights::as_guard(|| {
-                let mut labels = HashMap::new();
-                for relation in policy::family_of(&[origin.relation])? {
-                    labels.extend(labels_of(relation)?);
-                }
-                labels.extend(labels_of(origin.relation)?);
-                Ok(labels)
-            })?),
-        };
-        let label = labels.get(&origin.column).cloned();
+        let label = self.all_of(origin.relation)?.get(&origin.column).cloned();
         match label {
             Some(_) if !may_be_own && could_be_own(origin.relation) => Ok(None),
             label => Ok(label),
@@ -183,6 +209,27 @@ impl Labels {
             }
         }
         Ok(is_person)
+    }
+
+    /// Returns the sets of columns, by name, of which each identifies the person that a row of a relation is about.
+    /// The relations of an inheritance tree may be labelled differently, and then each set counts. So do labels that
+    /// the exporting role has set: counting people can only make a judgement stricter.
+    pub fn people(&mut self, relation: Oid) -> Result<&BTreeSet<BTreeSet<String>>, Error> {
+        match self.people.entry(relation) {
+            Entry::Occupied(known) => Ok(known.into_mut()),
+            Entry::Vacant(unknown) => Ok(unknown.insert(rights::as_guard(|| {
+                let mut sets = BTreeSet::new();
+                // All relations of the tree, those beside this one included.
+                let tree = policy::family_of(&policy::family_of(&[relation])?)?;
+                for member in tree {
+                    let people = labels_of(member)?.into_iter();
+                    let people = people.filter(|(_, label)| *label == Label::Person);
+                    sets.insert(people.map(|(name, _)| name).collect::<BTreeSet<_>>());
+                }
+                sets.retain(|columns| !columns.is_empty());
+                Ok(sets)
+            })?)),
+        }
     }
 
     /// Returns these columns with their labels, such as `zip (quasi)`. Columns that no measure counts are left out.

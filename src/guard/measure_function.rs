@@ -19,7 +19,8 @@ use pgrx::{IntoDatum, direct_function_call};
 use std::ffi::CStr;
 
 /// Hint that lists the allowed measures.
-pub const MEASURES: &str = "Give privacy_score, k_anonymity, expected_cracks, or a function that takes the text of a query and returns a number.";
+pub const MEASURES: &str = "Give privacy_score, k_anonymity, expected_cracks, a figure of risk_summary or diversity such as \
+                            prosecutor_average or l_distinct, or a function that takes the text of a query and returns a number.";
 
 /// Function that a policy names.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,8 +44,8 @@ pub struct Found {
 /// Argument list of every measure function, as part of its signature.
 const ARGUMENT: &str = "(text)";
 
-/// Types that a measure function may return.
-const NUMBERS: [Oid; 6] = [
+/// Types of numbers, which a measure function may return.
+pub const NUMBERS: [Oid; 6] = [
     pg_sys::INT2OID,
     pg_sys::INT4OID,
     pg_sys::INT8OID,

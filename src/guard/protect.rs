@@ -162,7 +162,7 @@ fn check(given: Given) -> Result<Stored, Error> {
     let built_in = rule::built_in(&measure);
     let function = match built_in {
         Some(_) => None,
-        None => Some(MeasureFunction::named(&measure).map_err(|error| offer_nearest(error, &measure))?),
+        None => Some(MeasureFunction::named(&measure).map_err(|error| not_found(error, &measure))?),
     };
     let mut demand = Demand {
         measure_owner: function.as_ref().map(|function| function.owner),
@@ -194,7 +194,7 @@ fn check(given: Given) -> Result<Stored, Error> {
              possible, too.",
         ));
     }
-    if let Measure::PrivacyScore(statistic) = rule.measure {
+    if let Measure::PrivacyScore(statistic) | Measure::Person(_, statistic) = rule.measure {
         demand.statistic = Some(statistic.name().into());
     }
     if let Some(Err(problem)) = function.map(|function| function.find(oid)).transpose()? {
@@ -241,13 +241,17 @@ fn check_ownership(relation: Oid, rule: &Rule) -> Result<(), Error> {
             PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
             needs_owner,
             "a measure function or on_rows can be given only by the owner of the relation",
-            "Give privacy_score, k_anonymity or expected_cracks, without on_rows.",
+            "Give a measure of pg_disclosure, without on_rows.",
         )),
     }
 }
 
-/// Adds the measure of the extension that was probably meant to the hint of an error.
-fn offer_nearest(error: Error, measure: &str) -> Error {
+/// Returns the error of a measure that is neither the extension's nor a function, with the measure of the extension that
+/// was probably meant.
+fn not_found(error: Error, measure: &str) -> Error {
+    if let Some(error) = rule::no_measure(measure) {
+        return error;
+    }
     match error {
         Error::Argument {
             argument,
@@ -256,7 +260,7 @@ fn offer_nearest(error: Error, measure: &str) -> Error {
         } => Error::Argument {
             argument,
             problem,
-            hint: did_you_mean(spelling::nearest(measure, rule::BUILT_IN), &hint).into(),
+            hint: did_you_mean(spelling::nearest(measure, rule::built_ins()), &hint).into(),
         },
         other => other,
     }

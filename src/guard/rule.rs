@@ -5,15 +5,20 @@
 //! as by a restore.
 
 use crate::error::Error;
+use crate::guard::figures::{self, DiversityFigure, PersonFigure, RiskFigure};
 use crate::guard::measure_function::MeasureFunction;
 use disclosure::spelling;
 use pgrx::pg_sys::{self, Oid};
+use pgrx::prelude::*;
 use std::fmt;
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Measure {
     PrivacyScore(Statistic),
     KAnonymity,
+    Risk(RiskFigure),
+    Diversity(DiversityFigure),
+    Person(PersonFigure, Statistic),
     ExpectedCracks,
     Function(MeasureFunction),
     /// The stored policy is invalid, or no longer valid. Exports are refused.
@@ -40,6 +45,18 @@ pub enum Limit {
     AtLeast(f64),
     /// Limit of an unusable measure: allows nothing.
     Unknown,
+}
+
+/// Limits that a measure can have.
+enum Limits {
+    /// At most a number from 0 to 1.
+    AtMostOne,
+    /// At most a number of 0 or more.
+    AtMostAny,
+    /// At least a number of 1 or more.
+    AtLeastOne,
+    /// Any finite number.
+    Finite,
 }
 
 /// Treatment of a statement that makes rows of an export table unsafe.
@@ -97,12 +114,74 @@ impl Default for Bounds {
     }
 }
 
-/// Measures of the extension; any other name is that of a function.
-pub const BUILT_IN: [&str; 3] = ["privacy_score", "k_anonymity", "expected_cracks"];
+/// Other names of measures.
+const SYNONYMS: [(&str, &str); 1] = [("k", "k_anonymity")];
+
+/// Names that sound like measures of the extension, with what is wrong and what to give instead.
+const NO_MEASURES: [(&str, &str, &str); 6] = [
+    (
+        "l_diversity",
+        "l_diversity has several definitions",
+        "Give l_distinct, l_entropy or l_recursive, with at_least.",
+    ),
+    (
+        "t_closeness",
+        "t_closeness has several definitions",
+        "Give t_equal or t_ordered, with at_most. t_hierarchical needs a hierarchy, which a policy cannot have yet.",
+    ),
+    (
+        "t_hierarchical",
+        "t_hierarchical needs a hierarchy, which a policy cannot have yet",
+        "Give t_equal, which is never smaller.",
+    ),
+    (
+        "dis_suda",
+        "dis_suda needs a sampling fraction, which a policy cannot have yet",
+        "Give suda.",
+    ),
+    (
+        "household_risk",
+        "household_risk counts households, which a policy cannot do yet",
+        "Give individual_risk.",
+    ),
+    (
+        "journalist",
+        "risks of a journalist need a population, which a policy cannot have yet",
+        "Give a risk of a prosecutor, such as prosecutor_average, which is never smaller.",
+    ),
+];
+
+/// Returns the names of the extension's measures; any other name is that of a function.
+pub fn built_ins() -> impl Iterator<Item = &'static str> {
+    ["privacy_score", "k_anonymity", "expected_cracks"]
+        .into_iter()
+        .chain(figures::names())
+}
 
 /// Returns the measure of the extension with this name, in any spelling that [`spelling`] accepts.
 pub fn built_in(measure: &str) -> Option<&'static str> {
-    BUILT_IN.into_iter().find(|name| spelling::is_same(name, measure))
+    let synonym = SYNONYMS.iter().find(|(name, _)| spelling::is_same(name, measure));
+    let measure = synonym.map_or(measure, |(_, name)| name);
+    built_ins().find(|name| spelling::is_same(name, measure))
+}
+
+/// Returns the error of a name that sounds like a measure of the extension and is none.
+pub fn no_measure(measure: &str) -> Option<Error> {
+    let given = spelling::normalised(measure);
+    let is_meant = |(name, ..): &&(&str, &str, &str)| {
+        let name = spelling::normalised(name);
+        given == name || name == "journalist" && given.starts_with("journalist ")
+    };
+    let (name, problem, hint) = NO_MEASURES.iter().find(is_meant)?;
+    Some(match *name {
+        "l_diversity" | "t_closeness" => Error::argument("measure", *problem, *hint),
+        _ => Error::unusable(
+            PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
+            "measure",
+            *problem,
+            *hint,
+        ),
+    })
 }
 
 impl Demand {
@@ -123,10 +202,21 @@ impl Demand {
             Some(on_rows) => Some(self.check_on_rows(on_rows, relation, statistic)?),
             None => None,
         };
-        let measure = match (self.measure.as_str(), statistic) {
-            ("privacy_score", Some(statistic)) => Measure::PrivacyScore(statistic),
-            ("k_anonymity", _) => Measure::KAnonymity,
-            ("expected_cracks", _) => Measure::ExpectedCracks,
+        let name = self.measure.as_str();
+        let measure = match (
+            name,
+            statistic,
+            RiskFigure::named(name),
+            DiversityFigure::named(name),
+        ) {
+            ("privacy_score", Some(statistic), ..) => Measure::PrivacyScore(statistic),
+            ("k_anonymity", ..) => Measure::KAnonymity,
+            ("expected_cracks", ..) => Measure::ExpectedCracks,
+            (_, _, Some(figure), _) => Measure::Risk(figure),
+            (_, _, _, Some(figure)) => Measure::Diversity(figure),
+            (name, Some(statistic), ..) if PersonFigure::named(name).is_some() => {
+                Measure::Person(PersonFigure::named(name).unwrap_or(PersonFigure::Suda), statistic)
+            }
             _ => Measure::Function(MeasureFunction {
                 signature: self.measure.clone(),
                 owner: self.measure_owner.unwrap_or(Oid::INVALID),
@@ -175,23 +265,30 @@ impl Demand {
     /// measures.
     fn check_statistic(&self) -> Result<Option<Statistic>, Error> {
         let hint = "Give maximum, average, or share (of rows whose score is at or above the threshold).";
-        let is_score = self.measure == "privacy_score";
+        let largest = match (self.measure.as_str(), PersonFigure::named(&self.measure)) {
+            ("privacy_score", _) => Some(1.0),
+            (_, figure) => figure.map(PersonFigure::largest),
+        };
+        let (is_score, largest) = (largest.is_some(), largest.unwrap_or(0.0));
         let statistic = match (self.statistic.as_deref(), self.threshold) {
             (None, None) if !is_score => return Ok(None),
             (Some(_), _) if !is_score => {
                 return Err(Error::argument(
                     "statistic",
-                    "is allowed only for the measure privacy_score",
+                    "is allowed only for the measures privacy_score, suda and individual_risk",
                     hint,
                 ));
             }
-            (Some("share"), Some(threshold)) if (0.0..=1.0).contains(&threshold) => {
+            (Some("share"), Some(threshold)) if (0.0..=largest).contains(&threshold) => {
                 Statistic::Share { threshold }
             }
             (Some("share"), _) => {
                 return Err(Error::argument(
                     "threshold",
-                    "must be a number from 0 to 1",
+                    match largest {
+                        1.0 => "must be a number from 0 to 1",
+                        _ => "must be a number of 0 or more",
+                    },
                     "It is the lowest score at which a row counts.",
                 ));
             }
@@ -239,20 +336,42 @@ impl Demand {
                 hint,
             )),
         };
-        match (self.measure.as_str(), limit) {
-            ("privacy_score", Limit::AtMost(limit)) => {
+        match (self.limits(), limit) {
+            (Limits::AtMostOne, Limit::AtMost(limit)) => {
                 range((0.0..=1.0).contains(&limit), "Give a number from 0 to 1.")
             }
-            ("privacy_score", _) => range(false, "Give at_most, a number from 0 to 1."),
-            ("k_anonymity", Limit::AtLeast(limit)) => {
+            (Limits::AtMostOne, _) => range(false, "Give at_most, a number from 0 to 1."),
+            (Limits::AtLeastOne, Limit::AtLeast(limit)) => {
                 range(limit >= 1.0 && limit.is_finite(), "Give a number of 1 or more.")
             }
-            ("k_anonymity", _) => range(false, "Give at_least, a number of 1 or more."),
-            ("expected_cracks", Limit::AtMost(limit)) => {
+            (Limits::AtLeastOne, _) => range(false, "Give at_least, a number of 1 or more."),
+            (Limits::AtMostAny, Limit::AtMost(limit)) => {
                 range(limit >= 0.0 && limit.is_finite(), "Give a number of 0 or more.")
             }
-            ("expected_cracks", _) => range(false, "Give at_most, a number of 0 or more."),
-            (_, limit) => range(limit.value().is_finite(), "Give a finite number."),
+            (Limits::AtMostAny, _) => range(false, "Give at_most, a number of 0 or more."),
+            (Limits::Finite, limit) => range(limit.value().is_finite(), "Give a finite number."),
+        }
+    }
+
+    /// Returns the limits that the measure can have.
+    fn limits(&self) -> Limits {
+        let name = self.measure.as_str();
+        let largest = RiskFigure::named(name).map(RiskFigure::largest);
+        let figure = DiversityFigure::named(name);
+        let largest = largest.or(figure.map(DiversityFigure::largest));
+        let of_persons = PersonFigure::named(name).map(PersonFigure::largest);
+        let largest = largest.or(of_persons.map(|largest| match self.statistic.as_deref() {
+            Some("share") => 1.0,
+            _ => largest,
+        }));
+        match (name, largest) {
+            ("privacy_score", _) => Limits::AtMostOne,
+            ("k_anonymity", _) => Limits::AtLeastOne,
+            ("expected_cracks", _) => Limits::AtMostAny,
+            _ if figure.is_some_and(DiversityFigure::protects) => Limits::AtLeastOne,
+            (_, Some(1.0)) => Limits::AtMostOne,
+            (_, Some(_)) => Limits::AtMostAny,
+            (_, None) => Limits::Finite,
         }
     }
 
@@ -278,7 +397,8 @@ impl Demand {
                 "Leave it out: rows that leave a view or a foreign table are judged by COPY TO.",
             ));
         }
-        let is_by_row = self.measure == "k_anonymity" || statistic == Some(Statistic::Maximum);
+        let is_by_row = self.measure == "k_anonymity"
+            || self.measure == "privacy_score" && statistic == Some(Statistic::Maximum);
         match parsed {
             OnRows::Drop if !is_by_row => Err(Error::argument(
                 "on_rows",
@@ -307,6 +427,16 @@ impl Measure {
         matches!(self, Measure::Function(_))
     }
 
+    /// Returns whether the measure counts who is alike on the columns that an adversary may know, and nothing else.
+    pub fn is_about_classes(&self) -> bool {
+        matches!(self, Measure::KAnonymity | Measure::Risk(_) | Measure::Person(..))
+    }
+
+    /// Returns whether the measure needs the order of values.
+    pub fn needs_ranks(&self) -> bool {
+        *self == Measure::Diversity(DiversityFigure::TOrdered)
+    }
+
     /// Returns whether the measure reads the rows of an export, and not only their tally.
     pub fn reads_rows(&self) -> bool {
         matches!(self, Measure::Function(_) | Measure::ExpectedCracks)
@@ -322,6 +452,13 @@ impl fmt::Display for Measure {
                 write!(f, "share of rows with a privacy_score of {threshold} or more")
             }
             Measure::KAnonymity => f.write_str("k_anonymity"),
+            Measure::Risk(figure) => f.write_str(figure.name()),
+            Measure::Diversity(figure) => f.write_str(figure.name()),
+            Measure::Person(figure, Statistic::Maximum) => f.write_str(figure.name()),
+            Measure::Person(figure, Statistic::Average) => write!(f, "average {}", figure.name()),
+            Measure::Person(figure, Statistic::Share { threshold }) => {
+                write!(f, "share of people with {} of {threshold} or more", figure.name())
+            }
             Measure::ExpectedCracks => f.write_str("expected_cracks"),
             Measure::Function(function) => f.write_str(function.name()),
             Measure::Unusable { name, .. } => f.write_str(name),

@@ -5,7 +5,7 @@
 
 use pgrx::pg_sys::{self, List, Node, NodeTag, Oid, Query, RTEKind, RangeTblEntry};
 use rustc_hash::FxHashMap;
-use std::ffi::{CStr, c_int, c_void};
+use std::ffi::{CStr, CString, c_int, c_void};
 
 /// Returns the elements of a list of nodes.
 ///
@@ -245,6 +245,31 @@ impl TypeOf {
                 modifier: pg_sys::exprTypmod(expression),
                 collation: pg_sys::exprCollation(expression),
             }
+        }
+    }
+
+    /// Returns the number and the type of a relation's column; `None` if there is no such column.
+    pub fn column(relation: Oid, name: &str) -> Option<(i16, Self)> {
+        let name = CString::new(name).ok()?;
+        let mut type_of = TypeOf {
+            oid: Oid::INVALID,
+            modifier: -1,
+            collation: Oid::INVALID,
+        };
+        // SAFETY: the name is NUL-terminated. The result is 0 if there is no such column, and negative for system
+        // columns; otherwise its type can be looked up.
+        unsafe {
+            let number = pg_sys::get_attnum(relation, name.as_ptr());
+            if number <= 0 {
+                return None;
+            }
+            let TypeOf {
+                oid,
+                modifier,
+                collation,
+            } = &mut type_of;
+            pg_sys::get_atttypetypmodcoll(relation, number, oid, modifier, collation);
+            Some((number, type_of))
         }
     }
 

@@ -3,6 +3,7 @@
 //! The state that a method makes of a partition is kept in the executor's memory for that partition and
 //! returned for all its rows. Rows are read with the functions of windowapi.h, which pgrx does not bind.
 
+use crate::args::names;
 use crate::encode::arguments::{ArgumentRows, OptionArgument, argument_types};
 use crate::encode::encoder::Encoder;
 use crate::encode::sequence::Sequence;
@@ -14,10 +15,10 @@ use crate::pg::memory_context::Scratch;
 use crate::pg::types::ColumnType;
 use crate::run::Meter;
 use disclosure::Rows;
-use pgrx::FromDatum;
 use pgrx::pg_sys::{self, Datum, FunctionCallInfo, NullableDatum};
 use pgrx::prelude::*;
-use std::ffi::{c_int, c_void};
+use pgrx::{Array, FromDatum};
+use std::ffi::{CStr, c_int, c_void};
 
 /// Beginning of the struct of this name in nodeWindowAgg.c, which is the same in all supported major
 /// versions.
@@ -73,6 +74,22 @@ whole_call!(WindowCall);
 pub struct WindowCall {
     fcinfo: FunctionCallInfo,
     window: *mut WindowObjectData,
+}
+
+/// Options of a window function, by the number of the argument, from 0.
+pub struct WindowOptions<'a>(&'a WindowCall);
+
+impl WindowOptions<'_> {
+    /// Returns an option; `None` if it is NULL.
+    pub fn get<T: FromDatum>(&self, number: usize) -> Option<T> {
+        // SAFETY: by the contract of `WindowCall::options`.
+        unsafe { T::from_datum(self.0.argument(number)?, false) }
+    }
+
+    /// Returns an option of type name[]; `None` if it is NULL.
+    pub fn names(&self, number: usize) -> Option<Vec<Option<String>>> {
+        self.get::<Array<'_, &CStr>>(number).map(names)
+    }
 }
 
 /// Memory of the executor that belongs to one partition. It is zeroed when the partition begins.
@@ -136,13 +153,12 @@ impl WindowCall {
         (!argument.isnull).then_some(argument.value)
     }
 
-    /// Returns an [`argument`](Self::argument) as a Rust value.
+    /// Returns a reader of the options, which are the same in all rows of a partition.
     ///
     /// # Safety
-    /// `sql/` must declare the argument with a type that `T` reads.
-    pub unsafe fn argument_as<T: FromDatum>(&self, number: usize) -> Option<T> {
-        // SAFETY: by the contract of the function.
-        unsafe { T::from_datum(self.argument(number)?, false) }
+    /// `sql/` must declare every option with a type that it is read as.
+    pub unsafe fn options(&self) -> WindowOptions<'_> {
+        WindowOptions(self)
     }
 
     fn current(&self, number: usize) -> NullableDatum {

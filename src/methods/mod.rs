@@ -7,4 +7,5 @@ mod columns;
 mod cracks;
 pub mod inference;
 mod permutation;
+mod population;
 mod semantic;

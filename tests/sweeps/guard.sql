@@ -12,7 +12,8 @@ CREATE SCHEMA guarded AUTHORIZATION sweep_guard_owner;
 CREATE SCHEMA mine AUTHORIZATION sweep_guard_hostile;
 GRANT USAGE ON SCHEMA guarded TO sweep_guard_hostile;
 
--- Three protected tables with the same columns: ward has k_anonymity, clinic both measures, registry privacy_score.
+-- Three protected tables with the same columns, which differ in their policies. People have up to two rows in ward and
+-- clinic, where some are unknown, and one in registry.
 -- The last two may be read by COPY TO only.
 SET ROLE sweep_guard_owner;
 CREATE TABLE guarded.ward (
@@ -46,10 +47,13 @@ BEGIN
   change := floor(random() * 10);
   FOREACH name IN ARRAY ARRAY['ward', 'clinic', 'registry'] LOOP
     EXECUTE format('TRUNCATE guarded.%I', name);
-    people := 12 + floor(random() * 29);
+    people := 16 + floor(random() * 33);
     FOR i IN 1..people LOOP
       row := guarded.somebody(i);
-      IF differs AND i = chosen THEN
+      IF name = 'registry' THEN
+        row.person := 'p' || i;
+      END IF;
+      IF differs AND coalesce(row.person = 'p' || chosen, i = chosen) THEN
         CONTINUE WHEN change = 0;
         row := guarded.changed(row, change);
       END IF;
@@ -61,7 +65,7 @@ BEGIN
   DELETE FROM mine.bag WHERE code IS NULL;
 END $$;
 CREATE FUNCTION guarded.somebody(i int) RETURNS guarded.ward LANGUAGE sql VOLATILE AS $$
-  SELECT i, 'p' || i, (ARRAY[20, 30, 30, 40, 50])[1 + floor(random() * 5)], (ARRAY['1010', '1010', '1020', '1030'])[1 + floor(random() * 4)],
+  SELECT i, CASE WHEN i % 13 > 0 THEN 'p' || i - i / 3 END, (ARRAY[20, 30, 30, 40, 50])[1 + floor(random() * 5)], (ARRAY['1010', '1010', '1020', '1030'])[1 + floor(random() * 4)],
          (ARRAY['f', 'm'])[1 + floor(random() * 2)], (ARRAY[60, 70.0, 70.00, 80.5])[1 + floor(random() * 4)],
          date '2024-01-01' + 100 * floor(random() * 4)::int,
          (ARRAY['flu', 'hiv', 'ulcer', 'asthma', 'cold', NULL])[1 + floor(random() * 6)], (1 + floor(random() * 4))::int
@@ -102,6 +106,9 @@ BEGIN
     IF name <> 'ward' THEN
       EXECUTE format('SELECT disclosure.protect(%L, ''privacy_score'', at_most => 0.4, only_by_copy => true%s)', 'guarded.' || name, patience);
     END IF;
+    EXECUTE format('SELECT disclosure.protect(%L, %L, %s => %s, min_people => 1, only_by_copy => %L%s)', 'guarded.' || name,
+                   CASE name WHEN 'ward' THEN 'l_distinct' WHEN 'clinic' THEN 'share_below_5' ELSE 'alpha' END,
+                   CASE name WHEN 'ward' THEN 'at_least' ELSE 'at_most' END, CASE name WHEN 'ward' THEN '2' ELSE '0.8' END, name <> 'ward', patience);
   END LOOP;
 END $$;
 
@@ -113,7 +120,7 @@ CREATE TABLE mine.words (word text PRIMARY KEY, code int) WITH (autovacuum_enabl
 INSERT INTO mine.words
 SELECT word, (row_number() OVER ())::int
   FROM unnest(ARRAY['1010', '1020', '1030', 'f', 'm', 'flu', 'hiv', 'ulcer', 'asthma', 'cold'] ||
-              ARRAY(SELECT 'p' || i FROM generate_series(1, 40) i)) word;
+              ARRAY(SELECT 'p' || i FROM generate_series(1, 50) i)) word;
 -- As many copies of a word as its code says.
 CREATE TABLE mine.bag (word text, code int) WITH (autovacuum_enabled = off);
 INSERT INTO mine.bag SELECT w.word, i FROM mine.words w, generate_series(1, w.code % 4) i;

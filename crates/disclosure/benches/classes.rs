@@ -119,8 +119,6 @@ fn measure(size: &Size, columns: &[Vec<u32>]) -> Result<[f64; 4], Box<dyn Error>
 
 /// Returns the CPU seconds of all threads of this process, or 0 if the system does not report them.
 fn cpu_seconds() -> f64 {
-    let stat = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
-    let _ = stat;
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
     let ticks: f64 = fields

@@ -174,7 +174,7 @@ impl Judged {
             unsafe { spool::Collecting::new(full, &shape.order, shape.limit, counted, is_readable) };
         barrier::raised(&shape.functions, || collecting.collect(deliver));
         let (spool, tally) = collecting.finish(self.outputs())?;
-        rights::under_own_settings(|| source.take_tally(tally))?;
+        rights::under_own_settings(|| source.take_tally(tally, &self.policies))?;
         let verdicts = spool.show(|| self.verdicts(&source))?;
         Ok((spool, verdicts))
     }

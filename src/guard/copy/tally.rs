@@ -8,11 +8,13 @@ use crate::encode::dictionary::Dictionary;
 use crate::encode::encoder::Encoder;
 use crate::error::Error;
 use crate::guard::copy::barrier;
+use crate::guard::measure_function::NUMBERS;
+use crate::input::relation::Relation;
 use crate::memory;
 use crate::methods::classes::counted::Counted;
 use crate::pg::row::attribute;
 use crate::pg::types::ColumnType;
-use disclosure::classes::{Classes, Unit, UnitCounts};
+use disclosure::classes::{Classes, Unit, UnitCounts, Values};
 use pgrx::pg_sys::{self, Datum, TupleDesc};
 
 /// How the values of a column are compared.
@@ -22,6 +24,8 @@ pub enum Comparison {
     Bytes,
     /// By the equality of their type, under the collation of the type.
     Equality,
+    /// By the equality of their type, under the collation of the column: people who might be the same are.
+    Person,
 }
 
 /// Column that is counted: the index, from 0, of an output or hidden column, and how its values are compared.
@@ -42,6 +46,8 @@ pub struct Tally {
     columns: Vec<TallyColumn>,
     /// Distinct values of each column.
     pub dictionaries: Vec<Dictionary>,
+    /// Rank of each value by its code, that of NULL first, for each column; `None` if its order is no distance.
+    ranks: Vec<Option<Vec<u32>>>,
     classes: Classes,
 }
 
@@ -53,15 +59,19 @@ impl Counting {
     pub unsafe fn new(shape: TupleDesc, columns: Vec<TallyColumn>) -> Self {
         // SAFETY: by the contract of the function; the look-up accepts any OID.
         let dictionary = |&(column, comparison): &TallyColumn| unsafe {
-            let oid = (*attribute(shape, column)).atttypid;
+            let about = attribute(shape, column);
+            let oid = (*about).atttypid;
             let column = ColumnType {
                 name: column.to_string(),
                 oid,
-                collation: pg_sys::get_typcollation(oid),
+                collation: match comparison {
+                    Comparison::Person => (*about).attcollation,
+                    _ => pg_sys::get_typcollation(oid),
+                },
             };
             match comparison {
                 Comparison::Bytes => Dictionary::exact(column),
-                Comparison::Equality => Dictionary::new(column),
+                Comparison::Equality | Comparison::Person => Dictionary::new(column),
             }
         };
         let dictionaries: Vec<Dictionary> = columns.iter().map(dictionary).collect();
@@ -69,7 +79,7 @@ impl Counting {
             encoder: Encoder::with(dictionaries, Counted::default()),
             calls_functions: columns
                 .iter()
-                .any(|(_, comparison)| *comparison == Comparison::Equality),
+                .any(|(_, comparison)| *comparison != Comparison::Bytes),
             columns,
             rows: 0,
         }
@@ -107,12 +117,65 @@ impl Counting {
         Ok(Tally {
             columns: self.columns,
             dictionaries,
+            ranks: Vec::new(),
             classes: sink.classes(),
         })
     }
 }
 
 impl Tally {
+    /// Counts the rows of a relation that the current user may see.
+    pub fn of_relation(relation: &Relation, columns: Vec<TallyColumn>) -> Result<Self, Error> {
+        let read = columns
+            .iter()
+            .map(|&(column, _)| relation.columns()[column].clone());
+        let Encoded {
+            dictionaries,
+            mut sink,
+        } = relation.read_as(read.collect(), Counted::default())?;
+        sink.of_width(columns.len()); // there may have been no rows
+        Ok(Tally {
+            columns,
+            dictionaries,
+            ranks: Vec::new(),
+            classes: sink.classes(),
+        })
+    }
+
+    /// Ranks the values of columns that are compared by the equality of their type.
+    pub fn rank(&mut self) -> Result<(), Error> {
+        let columns = self.columns.iter().zip(&mut self.dictionaries);
+        let ranks = columns.map(|((_, comparison), dictionary)| match comparison {
+            Comparison::Equality => dictionary.ranks(),
+            _ => Ok(None),
+        });
+        self.ranks = ranks.collect::<Result<_, Error>>()?;
+        Ok(())
+    }
+
+    /// Returns the positive number that each code of a column stands for; 1 for NULL and for anything else.
+    pub fn numbers_of(&self, column: TallyColumn) -> Result<Vec<f64>, Error> {
+        let dictionary = &self.dictionaries[self.places([column])?[0]];
+        let is_number = NUMBERS.contains(&dictionary.column().base_type());
+        let number = |code: u32| {
+            let text = dictionary.text(code).filter(|_| is_number)?;
+            let number: f64 = text.parse().ok()?;
+            (number > 0.0 && number.is_finite()).then_some(number)
+        };
+        Ok((0..=dictionary.len())
+            .map(|code| number(code).unwrap_or(1.0))
+            .collect())
+    }
+
+    /// Returns what is known about the values of a column.
+    pub fn values_of(&self, column: TallyColumn) -> Result<Values, Error> {
+        let place = self.places([column])?[0];
+        Ok(Values {
+            ranks: self.ranks.get(place).cloned().flatten(),
+            hierarchy: None,
+        })
+    }
+
     pub fn columns(&self) -> &[TallyColumn] {
         &self.columns
     }

@@ -8,6 +8,7 @@
 
 use crate::error::Error;
 use crate::guard::judge::{Column, Measured, Source};
+use crate::guard::labels::Labels;
 use crate::guard::policy::Policy;
 use crate::guard::rule::{Limit, Measure, Statistic};
 use crate::guard::{judge, rights};
@@ -249,7 +250,10 @@ pub fn unsafe_rows(batch: &Batch, policy: &Policy) -> Result<Option<Vec<Place>>,
     match &policy.measure {
         Measure::KAnonymity => {
             let Some(classes) = Classes::touched_by(batch, policy)? else {
-                return Ok(None);
+                return match rows_with_few_people(policy)? {
+                    Some(query) => batch.with_tables(|| places(&marked(query))),
+                    None => Ok(None),
+                };
             };
             let (one_by_one, in_one_pass) = classes.in_small_ones(batch);
             let (one_by_one, in_one_pass) = (marked(one_by_one), marked(in_one_pass));
@@ -307,6 +311,12 @@ impl Classes {
         let Limit::AtLeast(least) = policy.limit else {
             return Ok(None);
         };
+        if !Labels::of_relation(policy.relation)?
+            .people(policy.relation)?
+            .is_empty()
+        {
+            return Ok(None); // a person of a changed row may have rows in other classes
+        }
         let names: Vec<String> = match &policy.columns {
             Some(names) => names.clone(),
             None => {
@@ -697,4 +707,50 @@ fn rows_with_scores(policy: &Policy) -> Result<String, Error> {
         stored = Relation::whole("relation", Some(policy.relation))?.name(),
         limit = judge::number(policy.limit.value()),
     ))
+}
+
+/// Returns a query for the locations of the rows in classes of too few people; `None` if no column is labelled person.
+fn rows_with_few_people(policy: &Policy) -> Result<Option<String>, Error> {
+    let source = Source::of_relation(policy.relation)?;
+    let quasi = source.counting(policy, &[policy.relation]);
+    let classes: Vec<String> = (0..quasi.len()).map(|place| format!("c{place}, ")).collect();
+    let quasi: Vec<String> = quasi
+        .iter()
+        .enumerate()
+        .map(|(place, column)| format!("{} AS c{place}, ", column.sql))
+        .collect();
+    let stored = Relation::whole("relation", Some(policy.relation))?;
+    let mut labels = Labels::of_relation(policy.relation)?;
+    let queries = labels.people(policy.relation)?.iter().map(|names| {
+        let person: Vec<String> = names.iter().map(quote_identifier).collect();
+        // Rows of unknown people add nobody to a class, unless nobody else is in it.
+        format!(
+            "SELECT place, tuple FROM (\
+               SELECT place, tuple, max(rank) OVER (PARTITION BY {classes}true) AS people FROM (\
+                 SELECT place, tuple, {classes}\
+                        CASE WHEN is_known THEN dense_rank() OVER (PARTITION BY {classes}is_known ORDER BY {person}) \
+                             ELSE 1 END AS rank FROM (\
+                   SELECT {quasi}{columns}, {columns_known} AS is_known, tableoid AS place, ctid AS tuple FROM {stored}\
+                 ) AS stored) AS ranked) AS counted \
+              WHERE people < {limit}",
+            classes = classes.concat(),
+            quasi = quasi.concat(),
+            person = (0..person.len()).map(|place| format!("p{place}")).collect::<Vec<_>>().join(", "),
+            columns = person
+                .iter()
+                .enumerate()
+                .map(|(place, column)| format!("{column} AS p{place}"))
+                .collect::<Vec<_>>()
+                .join(", "),
+            columns_known = person
+                .iter()
+                .map(|column| format!("{column} IS NOT NULL"))
+                .collect::<Vec<_>>()
+                .join(" OR "),
+            stored = stored.name(),
+            limit = judge::number(policy.limit.value()),
+        )
+    });
+    let queries: Vec<String> = queries.collect();
+    Ok((!queries.is_empty()).then(|| queries.join(" UNION ")))
 }

@@ -9,7 +9,7 @@ use super::walk::Walk;
 use crate::error::Error;
 use crate::guard::origin::{Origin, Origins};
 use crate::guard::tree::list;
-use pgrx::pg_sys::{self, Node, NodeTag};
+use pgrx::pg_sys::{self, Node, NodeTag, Oid};
 use std::collections::BTreeSet;
 use std::ffi::c_int;
 
@@ -309,7 +309,7 @@ impl Walk<'_> {
         // SAFETY: see the top of this file.
         unsafe {
             for clause in clauses {
-                if self.links_people(level, clause)? {
+                if self.links_people(level, clause, clauses)? {
                     let mut people = BTreeSet::new();
                     for &reference in &clause.references {
                         people.extend(self.made_of(level, reference)?.from);
@@ -340,8 +340,65 @@ impl Walk<'_> {
         }
     }
 
-    /// Returns whether a condition joins two protected relations by their columns labelled person.
-    pub(super) unsafe fn links_people(&self, level: &Level, clause: &Clause) -> Walked<bool> {
+    /// Returns whether a condition joins two protected relations by their columns labelled person. If several columns
+    /// identify a person, the conditions must compare all of them, each with that of the same name.
+    pub(super) unsafe fn links_people(
+        &self,
+        level: &Level,
+        clause: &Clause,
+        clauses: &[Clause],
+    ) -> Walked<bool> {
+        // SAFETY: see the top of this file.
+        unsafe {
+            if !self.compares_people(level, clause)? {
+                return Ok(false);
+            }
+            let mut linked = Vec::new();
+            for &reference in &clause.references {
+                linked.extend(self.made_of(level, reference)?.from);
+            }
+            if linked.iter().all(|&place| {
+                self.occurrences[place]
+                    .people
+                    .iter()
+                    .all(|columns| columns.len() < 2)
+            }) {
+                return Ok(true);
+            }
+            let items = |clause: &Clause| -> BTreeSet<c_int> {
+                clause.references.iter().map(|reference| reference.item).collect()
+            };
+            let mut compared = BTreeSet::new();
+            for other in clauses.iter().filter(|other| items(other) == items(clause)) {
+                if self.compares_people(level, other)? {
+                    let names = |reference: &Reference| -> Walked<BTreeSet<String>> {
+                        let made = self.made_of(level, *reference)?;
+                        Ok(made.origins.into_iter().map(|origin| origin.column).collect())
+                    };
+                    let (left, right) = (names(&other.references[0])?, names(&other.references[1])?);
+                    if left.len() != 1 || left != right {
+                        return Ok(false);
+                    }
+                    compared.extend(left);
+                }
+            }
+            for place in linked {
+                let found = &self.occurrences[place];
+                let relation = found.relations.first().copied().unwrap_or(Oid::INVALID);
+                let mut labels = self.rules.labels.borrow_mut();
+                let sets = labels.people(relation)?;
+                if sets.len() != found.people.len()
+                    || !sets.iter().all(|columns| columns.is_subset(&compared))
+                {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        }
+    }
+
+    /// Returns whether a condition compares columns labelled person of two protected relations.
+    unsafe fn compares_people(&self, level: &Level, clause: &Clause) -> Walked<bool> {
         // SAFETY: see the top of this file.
         unsafe {
             let [left, right] = clause.references[..] else {
@@ -384,7 +441,12 @@ impl Walk<'_> {
     }
 
     /// Notes what a condition tells about protected columns.
-    pub(super) unsafe fn condition(&mut self, level: &mut Level, clause: &Clause) -> Walked<()> {
+    pub(super) unsafe fn condition(
+        &mut self,
+        level: &mut Level,
+        clause: &Clause,
+        clauses: &[Clause],
+    ) -> Walked<()> {
         // SAFETY: see the top of this file.
         unsafe {
             let bound: Vec<Reference> = clause
@@ -397,7 +459,7 @@ impl Walk<'_> {
             for &reference in &clause.references {
                 told.add(&self.told_by(level, reference)?);
             }
-            if told.origins.is_empty() || self.links_people(level, clause)? {
+            if told.origins.is_empty() || self.links_people(level, clause, clauses)? {
                 return Ok(());
             }
             for reference in &bound {

@@ -49,7 +49,8 @@ impl Walk<'_> {
                 wanted.extend(made.needs.union(&made.compared));
             }
             for found in &self.occurrences {
-                wanted.extend(found.columns());
+                wanted.extend(found.columns().chain(found.people.iter().flatten().copied()));
+                wanted.extend(found.weight);
             }
             let numbers: Vec<usize> = wanted.into_iter().collect();
             if level.outputs.len() + numbers.len() > MAX_COLUMNS {
@@ -66,6 +67,12 @@ impl Walk<'_> {
                         (false, true) => Counted::Marked(columns),
                         (false, false) => Counted::Rows,
                     },
+                    people: found
+                        .people
+                        .iter()
+                        .map(|columns| columns.iter().copied().map(place).collect())
+                        .collect(),
+                    weight: found.weight.map(place),
                 }
             });
             let targets = list::<pg_sys::TargetEntry>((*query).targetList);

@@ -31,7 +31,7 @@ pub enum HiddenKind {
     Condition(Origins),
     /// Number of the branch of a UNION ALL.
     Branch,
-    /// Part of the identity of stored rows, or a mark that there is one.
+    /// Part of the identity of stored rows or of people, a mark that there is one, or a sampling weight.
     Identity,
 }
 
@@ -55,6 +55,11 @@ pub struct Occurrence {
     /// The relation, and the views that it is read through.
     pub relations: Vec<Oid>,
     pub counted: Counted,
+    /// Sets of hidden columns of which each identifies the person that a stored row is about; empty if no column is
+    /// labelled person.
+    pub people: Vec<Vec<usize>>,
+    /// Hidden column with the sampling weight of the stored row, if there is one.
+    pub weight: Option<usize>,
 }
 
 /// How the stored rows of an occurrence are counted.
@@ -184,6 +189,9 @@ pub(super) struct Found {
     /// Hidden columns for the mark and for the identity.
     pub(super) mark: Option<usize>,
     pub(super) tid: Option<usize>,
+    /// Sets of hidden columns of which each identifies the person.
+    pub(super) people: Vec<Vec<usize>>,
+    pub(super) weight: Option<usize>,
     pub(super) is_marked: bool,
     pub(super) is_repeated: bool,
     /// Whether it is in a branch of a UNION ALL.

@@ -4,6 +4,7 @@
 //! allocated while they run.
 
 use super::model::*;
+use crate::error::Error;
 use crate::guard::language;
 use crate::guard::origin::Origins;
 use crate::guard::policy;
@@ -296,7 +297,7 @@ impl Walk<'_> {
             self.mark_repeated(&level);
             self.find_linked(&level, &clauses)?;
             for clause in &clauses {
-                self.condition(&mut level, clause)?;
+                self.condition(&mut level, clause, &clauses)?;
             }
             for target in list::<pg_sys::TargetEntry>((*query).targetList) {
                 if (*target).resjunk {
@@ -437,9 +438,19 @@ impl Walk<'_> {
                 RTEKind::RTE_SUBQUERY => match tree::view_of(entry) {
                     Some(view) if self.is_taken_whole(view, (*entry).subquery) => {
                         self.opaque(view, (*entry).subquery)?;
+                        let people = self.people(level, view, index, nulling)?;
+                        let weight = self.weight(level, view, index, nulling)?;
+                        for found in &mut self.occurrences[found_before..] {
+                            (found.people, found.weight) = (people.clone(), weight);
+                        }
                         Source::Opaque(view)
                     }
-                    view => Source::Subquery(Box::new(self.subquery(entry)?), view),
+                    Some(view) => {
+                        let inner = self.subquery(entry)?;
+                        self.people_of_view(level, view, index, nulling, &inner, found_before)?;
+                        Source::Subquery(Box::new(inner), Some(view))
+                    }
+                    None => Source::Subquery(Box::new(self.subquery(entry)?), None),
                 },
                 RTEKind::RTE_FUNCTION => return self.no("a function in FROM", -1, JOIN_INSTEAD),
                 RTEKind::RTE_VALUES => return self.no("VALUES in FROM", -1, JOIN_INSTEAD),
@@ -507,11 +518,18 @@ impl Walk<'_> {
                     }
                     _ => None,
                 };
+                let people = self.people(level, relation, index, nulling)?;
+                if people.is_empty() {
+                    self.check_people(&relations)?;
+                }
+                let weight = self.weight(level, relation, index, nulling)?;
                 self.occurrences.push(Found {
                     relations,
                     identity,
                     mark: Some(mark),
                     tid,
+                    people,
+                    weight,
                     is_marked: false,
                     is_repeated: false,
                     is_in_union: false,
@@ -529,6 +547,115 @@ impl Walk<'_> {
             }
             Ok(Source::Relation(relation))
         }
+    }
+
+    /// Asks for the columns that identify the people of a protected FROM item, and returns the numbers of these
+    /// hidden columns, a list for each set of columns.
+    unsafe fn people(
+        &mut self,
+        level: &mut Level,
+        relation: Oid,
+        index: c_int,
+        nulling: &[c_int],
+    ) -> Walked<Vec<Vec<usize>>> {
+        let sets = self.rules.labels.borrow_mut().people(relation)?.clone();
+        let mut people = Vec::new();
+        for names in sets {
+            let mut columns = Vec::new();
+            for name in names {
+                // A child may have columns that its parent has not.
+                let Some((number, type_of)) = TypeOf::column(relation, &name) else {
+                    return self.no_people(relation);
+                };
+                self.type_of(type_of.oid, -1)?;
+                let column = tree::column(index, number, type_of, nulling);
+                // SAFETY: the column is new, and one of the FROM item.
+                columns.push(unsafe { self.ask(level, HiddenKind::Identity, column) });
+            }
+            people.push(columns);
+        }
+        Ok(people)
+    }
+
+    /// Asks for the column with the sampling weights of a protected FROM item, if there is one.
+    unsafe fn weight(
+        &mut self,
+        level: &mut Level,
+        relation: Oid,
+        index: c_int,
+        nulling: &[c_int],
+    ) -> Walked<Option<usize>> {
+        let name = self.rules.labels.borrow_mut().weight_of(relation)?;
+        let Some((number, type_of)) = name.and_then(|name| TypeOf::column(relation, &name)) else {
+            return Ok(None);
+        };
+        self.type_of(type_of.oid, -1)?;
+        let column = tree::column(index, number, type_of, nulling);
+        // SAFETY: the column is new, and one of the FROM item.
+        Ok(Some(unsafe { self.ask(level, HiddenKind::Identity, column) }))
+    }
+
+    /// Adds the columns that identify people by the labels of a view with a policy of its own to all occurrences in
+    /// it, unless these are plainly columns that identify people without the view.
+    unsafe fn people_of_view(
+        &mut self,
+        level: &mut Level,
+        view: Oid,
+        index: c_int,
+        nulling: &[c_int],
+        inner: &Level,
+        first: usize,
+    ) -> Walked<()> {
+        if !(self.rules.is_protected)(view) || self.occurrences.len() == first {
+            return Ok(());
+        }
+        let sets = self.rules.labels.borrow_mut().people(view)?.clone();
+        let is_plain = |name: &String| {
+            let number = TypeOf::column(view, name).map_or(0, |(number, _)| number);
+            let made = inner.outputs.get((number as usize).wrapping_sub(1));
+            let is_person = |made: &Made| self.rules.labels.borrow_mut().is_person(&made.origins);
+            made.map_or(Ok(false), |made| Ok(made.is_plain && is_person(made)?))
+        };
+        let plain: Vec<bool> = sets
+            .iter()
+            .flatten()
+            .map(is_plain)
+            .collect::<Result<_, Error>>()?;
+        let have_people = self.occurrences[first..]
+            .iter()
+            .all(|found| !found.people.is_empty());
+        if have_people && plain.into_iter().all(|is_plain| is_plain) {
+            return Ok(());
+        }
+        // SAFETY: see the top of this file.
+        let people = unsafe { self.people(level, view, index, nulling)? };
+        for found in &mut self.occurrences[first..] {
+            found.people.extend(people.iter().cloned());
+        }
+        Ok(())
+    }
+
+    /// Refuses to count rows of relations, of which the first is read, instead of the people of the others.
+    fn check_people(&self, relations: &[Oid]) -> Walked<()> {
+        for &relation in relations {
+            let is_view = self.views.contains(&relation);
+            if !is_view && !self.rules.labels.borrow_mut().people(relation)?.is_empty() {
+                return self.no_people(relations[0]);
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses a relation whose people cannot be counted.
+    fn no_people<T>(&self, relation: Oid) -> Walked<T> {
+        self.no(
+            format!(
+                "reading {} without its column labelled person",
+                catalog::name_of(relation)
+            ),
+            -1,
+            "People cannot be counted without that column. Read the relation that has it.",
+        )
     }
 
     /// Returns the relations that a materialized view is made of. Its rows are taken for stored rows of these, so
@@ -586,6 +713,8 @@ impl Walk<'_> {
                 identity: Identity::None,
                 mark: None,
                 tid: None,
+                people: Vec::new(),
+                weight: None,
                 is_marked: false,
                 is_repeated: false,
                 is_in_union: false,

@@ -1,7 +1,7 @@
 //! The functions `diversity` and `class_diversity`: how well classes hide the sensitive values of their members. The
 //! definitions are in [`disclosure::classes`].
 
-use crate::args::{Args, enum_word, given, json, name};
+use crate::args::{Args, enum_word, given, json};
 use crate::encode::dictionary::Dictionary;
 use crate::error::Error;
 use crate::input::window::WindowCall;
@@ -12,10 +12,10 @@ use crate::pg::table::{Table, composite, table_row};
 use crate::pg::types::has_distances;
 use crate::run;
 use disclosure::classes::{Diversity, DiversitySettings, Values};
+use pgrx::AllocatedByRust;
 use pgrx::heap_tuple::PgHeapTuple;
 use pgrx::pg_sys::FunctionCallInfo;
 use pgrx::prelude::*;
-use pgrx::{AllocatedByRust, FromDatum};
 
 table_row! {
     /// Figures about a sensitive column.
@@ -30,6 +30,7 @@ table_row! {
         t_hierarchical: Option<f64>,
         beta: Option<f64>,
         beta_enhanced: Option<f64>,
+        beta_enhanced_strict: Option<f64>,
         delta: Option<f64>,
     }
 }
@@ -48,12 +49,13 @@ impl DiversityRow {
             t_hierarchical: found.and_then(|found| found.t_hierarchical),
             beta: found.map(|found| found.beta),
             beta_enhanced: found.map(|found| found.beta_enhanced),
+            beta_enhanced_strict: found.map(|found| found.beta_enhanced_strict),
             delta: found.map(|found| found.delta),
         }
     }
 
     /// Returns the figures as the values of the type disclosure.diversity_figures.
-    fn into_datums(self) -> [Option<pg_sys::Datum>; 11] {
+    fn into_datums(self) -> [Option<pg_sys::Datum>; 12] {
         [
             self.column_name.into_datum(),
             self.l_distinct.into_datum(),
@@ -65,6 +67,7 @@ impl DiversityRow {
             self.t_hierarchical.into_datum(),
             self.beta.into_datum(),
             self.beta_enhanced.into_datum(),
+            self.beta_enhanced_strict.into_datum(),
             self.delta.into_datum(),
         ]
     }
@@ -175,7 +178,7 @@ fn ranks(dictionary: &mut Dictionary) -> Result<Option<Vec<u32>>, Error> {
     Ok(Some(ranks))
 }
 
-/// class_diversity(record record, column_name name, hierarchies jsonb, c float8, labels jsonb,
+/// class_diversity(record record, columns name[], sensitive name[], hierarchies jsonb, c float8, labels jsonb,
 /// nulls disclosure.null_treatment, sensitive_nulls disclosure.sensitive_null_treatment, unit text) OVER (…)
 #[pg_extern(sql = false)]
 fn class_diversity(
@@ -204,31 +207,31 @@ fn of_class(
 }
 
 fn of_partition(call: &WindowCall) -> Result<FiguresOfPartition, Error> {
-    let column = name(argument(call, 1));
+    // SAFETY: sql/ declares the options with these types.
+    let given_options = unsafe { call.options() };
     let options = Options {
-        hierarchies: Hierarchies::new(json("hierarchies", argument(call, 2))?)?,
+        hierarchies: Hierarchies::new(json("hierarchies", given_options.get(3))?)?,
         settings: DiversitySettings {
-            c: given("c", argument(call, 3))?,
-            nulls: nulls_of_enum(argument(call, 5))?,
-            nulls_are_values: nulls_are_values(argument(call, 6))?,
+            c: given("c", given_options.get(4))?,
+            nulls: nulls_of_enum(given_options.get(6))?,
+            nulls_are_values: nulls_are_values(given_options.get(7))?,
         },
     };
     options.settings.check()?;
     let choice = Choice {
-        columns: None,
-        sensitive: column.map(|column| vec![Some(column)]),
-        labels: json("labels", argument(call, 4))?,
-        unit: Unit::of_word(argument(call, 7))?,
+        columns: given_options.names(1),
+        sensitive: given_options.names(2),
+        labels: json("labels", given_options.get(5))?,
+        unit: Unit::of_word(given_options.get(8))?,
         needs: NEEDS,
     };
-    let read = ReadRecords::of_partition(call, choice);
-    let mut read = read.map_err(|error| error.renamed(&[("sensitive", "column_name")]))?;
+    let mut read = ReadRecords::of_partition(call, choice)?;
     check_sensitive(&read)?;
     if read.roles.sensitive.len() > 1 {
         return Err(Error::argument(
-            "column_name",
+            "sensitive",
             "several columns are sensitive",
-            "Give the name of one of them.",
+            "Give one of them, as in sensitive => '{diagnosis}'.",
         ));
     }
     let column_name = read.sensitive_name(0).to_string();
@@ -244,10 +247,4 @@ fn of_partition(call: &WindowCall) -> Result<FiguresOfPartition, Error> {
         class_of_row: read.records.into_class_of_row(),
         figures,
     })
-}
-
-/// Returns an option of the window function by its number; `None` if it is NULL.
-fn argument<T: FromDatum>(call: &WindowCall, number: usize) -> Option<T> {
-    // SAFETY: sql/ declares the function with the types that its options are read as.
-    unsafe { call.argument_as(number) }
 }

@@ -94,9 +94,13 @@ impl Hierarchies {
             )));
         }
         let of_level = |level: &CodedColumn| -> Vec<u32> {
-            // A NULL that the table does not mention is in a group of its own.
-            let own = level.dictionary.len() + 1;
-            let group = |row: &Option<usize>| row.map_or(own, |row| level.codes[row]);
+            // A NULL that the table does not mention is in the group of all values, if there is one, and otherwise in a
+            // group of its own.
+            let of_null = match level.dictionary.len() {
+                1 => 1,
+                groups => groups + 1,
+            };
+            let group = |row: &Option<usize>| row.map_or(of_null, |row| level.codes[row]);
             row_of_code.iter().map(group).collect()
         };
         let levels: Vec<Vec<u32>> = levels.iter().map(of_level).collect();

@@ -13,7 +13,7 @@ mod k_anonymity;
 pub mod records;
 mod risk;
 
-use crate::args::{Args, json, names, word};
+use crate::args::{Args, json, word};
 use crate::encode::arguments::OptionArgument;
 use crate::encode::dictionary::Dictionary;
 use crate::encode::order::ranks_of_codes;
@@ -27,10 +27,8 @@ use crate::pg::json::Json;
 use crate::pg::table::{Table, table_row};
 use crate::run;
 use disclosure::classes::{By, Classes, Nulls, Records, SizeBuckets, SizeGroup, check_by_person};
-use pgrx::Array;
 use pgrx::prelude::*;
 use std::borrow::Cow;
-use std::ffi::CStr;
 
 /// Returns how NULL is compared by `class_size` and `k_anonymity`, whose last argument it is if it is given.
 fn nulls_of_option(option: Option<OptionArgument>) -> Result<Nulls, Error> {
@@ -120,14 +118,11 @@ fn class_size_of_record(call: WindowCall) -> i64 {
 
 fn class_size_by_choice(call: &WindowCall) -> Result<i64, Error> {
     let partition = call.partition_state(|call| {
-        // SAFETY: sql/ declares the arguments with these types.
-        let (columns, labels) = unsafe {
-            let columns: Option<Array<'_, &CStr>> = call.argument_as(1);
-            (columns.map(names), json("labels", call.argument_as(2))?)
-        };
+        // SAFETY: sql/ declares the options with these types.
+        let options = unsafe { call.options() };
         let choice = Choice {
-            columns,
-            labels,
+            columns: options.names(1),
+            labels: json("labels", options.get(2))?,
             ..Choice::default()
         };
         classes_of_records(call, choice, Nulls::Value)

@@ -29,7 +29,10 @@ fn max_columns_of(value: Option<i32>) -> Result<Option<usize>, Error> {
 
 /// Returns the names of columns, by their positions among those that form the classes.
 fn column_names(dictionaries: &[&Dictionary], columns: &[usize]) -> Vec<String> {
-    columns.iter().map(|&column| dictionaries[column].column().name.clone()).collect()
+    columns
+        .iter()
+        .map(|&column| dictionaries[column].column().name.clone())
+        .collect()
 }
 
 /// Warns that some sets of columns were not examined, and says what follows.

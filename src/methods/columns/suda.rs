@@ -1,6 +1,6 @@
 //! SUDA scores of rows: `suda`, `dis_suda`. The definitions are in [`disclosure::columns`].
 
-use crate::args::{budget_of, json, names, warn_once};
+use crate::args::{budget_of, json, warn_once};
 use crate::error::Error;
 use crate::input::window::WindowCall;
 use crate::methods::classes::records::{Choice, ReadRecords, Unit, nulls_of_enum};
@@ -10,8 +10,6 @@ use disclosure::Control;
 use disclosure::classes::Records;
 use disclosure::columns::{UniqueSettings, dis_suda as dis_suda_of_classes, suda as suda_of_classes};
 use pgrx::prelude::*;
-use pgrx::{Array, FromDatum};
-use std::ffi::CStr;
 
 /// suda(record record, columns name[], labels jsonb, max_columns int, nulls disclosure.null_treatment,
 /// unit text) OVER (…)
@@ -41,29 +39,23 @@ fn score_of_row(call: &WindowCall, fraction: Option<usize>) -> Result<f64, Error
 }
 
 fn of_partition(call: &WindowCall, fraction: Option<usize>) -> Result<ScoresOfPartition, Error> {
+    // SAFETY: sql/ declares both functions with these options.
+    let options = unsafe { call.options() };
     let first = 1 + fraction.unwrap_or(0); // the first option
+    let missing = || Error::null("fraction", "Give the share of the population that is in the table.");
     let fraction: Option<f64> = match fraction {
-        Some(number) => {
-            let given: Option<f64> = argument(call, number);
-            Some(given.ok_or_else(|| {
-                Error::null(
-                    "fraction",
-                    "Give the share of the population that is in the table.",
-                )
-            })?)
-        }
+        Some(number) => Some(options.get(number).ok_or_else(missing)?),
         None => None,
     };
-    let columns: Option<Array<'_, &CStr>> = argument(call, first);
     let settings = UniqueSettings {
-        max_columns: max_columns_of(argument(call, first + 2))?,
-        nulls: nulls_of_enum(argument(call, first + 3))?,
+        max_columns: max_columns_of(options.get(first + 2))?,
+        nulls: nulls_of_enum(options.get(first + 3))?,
         budget: budget_of(None)?,
     };
     let choice = Choice {
-        columns: columns.map(names),
-        labels: json("labels", argument(call, first + 1))?,
-        unit: Unit::of_word(argument(call, first + 4))?,
+        columns: options.names(first),
+        labels: json("labels", options.get(first + 1))?,
+        unit: Unit::of_word(options.get(first + 4))?,
         ..Choice::default()
     };
     if let Some(fraction) = fraction {
@@ -95,10 +87,4 @@ fn scores(
         Some(fraction) => dis_suda_of_classes(records, &suda.scores, fraction, settings.nulls, control)?,
     };
     Ok((scores, suda.not_examined))
-}
-
-/// Returns an argument of the window function by its number; `None` if it is NULL.
-fn argument<T: FromDatum>(call: &WindowCall, number: usize) -> Option<T> {
-    // SAFETY: sql/ declares the functions with the types that their arguments are read as.
-    unsafe { call.argument_as(number) }
 }

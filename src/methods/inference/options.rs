@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::input::window::WindowCall;
 use crate::methods::inference::column_settings::{NullMeaning, Purpose};
 use disclosure::inference::Settings;
-use pgrx::{FromDatum, pg_sys};
+use pgrx::pg_sys;
 use serde_json::Value;
 
 /// Options of a call.
@@ -59,17 +59,19 @@ impl Options {
 
     /// Reads all options of a window function, which follow the record.
     pub fn of_call(call: &WindowCall) -> Result<Self, Error> {
+        // SAFETY: sql/ declares the window functions of this folder with these options.
+        let given_options = unsafe { call.options() };
         let options = Options {
-            labels: json("labels", argument(call, 1))?,
+            labels: json("labels", given_options.get(1))?,
             settings: Settings {
-                min_confidence: given("min_confidence", argument(call, 2))?,
-                joint_confidence: given("joint_confidence", argument(call, 3))?,
-                constant: given("constant", argument(call, 6))?,
-                budget: budget_of(argument(call, 7))?,
+                min_confidence: given("min_confidence", given_options.get(2))?,
+                joint_confidence: given("joint_confidence", given_options.get(3))?,
+                constant: given("constant", given_options.get(6))?,
+                budget: budget_of(given_options.get(7))?,
                 ..Settings::default()
             },
-            purpose: Purpose::Score(null_meaning(argument(call, 4))?),
-            discount_common: given("discount_common", argument(call, 5))?,
+            purpose: Purpose::Score(null_meaning(given_options.get(4))?),
+            discount_common: given("discount_common", given_options.get(5))?,
         };
         options.settings.check()?;
         Ok(options)
@@ -77,10 +79,12 @@ impl Options {
 
     /// Reads the options of `policy_score`, which follow the record. The others have their defaults.
     pub fn of_policy_call(call: &WindowCall) -> Result<Self, Error> {
+        // SAFETY: sql/ declares `policy_score` with these options.
+        let given_options = unsafe { call.options() };
         let options = Options {
-            labels: json("labels", argument(call, 1))?,
+            labels: json("labels", given_options.get(1))?,
             settings: Settings {
-                min_confidence: given("min_confidence", argument(call, 2))?,
+                min_confidence: given("min_confidence", given_options.get(2))?,
                 budget: budget_of(None)?,
                 ..Settings::default()
             },
@@ -95,11 +99,4 @@ impl Options {
 /// Returns the meaning of NULL that the option `sensitive_nulls` stands for.
 fn null_meaning(value: Option<pg_sys::Oid>) -> Result<NullMeaning, Error> {
     enum_word("sensitive_nulls", value, NullMeaning::WORDS)
-}
-
-/// Returns an option of a window function by its number; `None` if it is NULL.
-fn argument<T: FromDatum>(call: &WindowCall, number: usize) -> Option<T> {
-    // SAFETY: the window functions of this folder are declared in sql/ with the types that their options
-    // are read as.
-    unsafe { call.argument_as(number) }
 }

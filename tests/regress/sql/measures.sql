@@ -66,8 +66,8 @@ SELECT rows, people, classes, k, uniques, share_below_5, prosecutor_average, mar
 SELECT column_name, l_distinct, alpha, t_equal FROM disclosure.diversity('nothing', columns => '{a}', sensitive => '{s}');
 SELECT column_name, l_distinct, alpha, t_equal FROM disclosure.diversity('nothing', columns => '{a}', sensitive => '{s}', sensitive_nulls => 'unknown');
 SELECT disclosure.class_diversity(n) OVER () FROM nothing n;
-SELECT disclosure.class_diversity(NULL::nothing, 's') OVER ();
-SELECT disclosure.class_diversity(r, '2') OVER () FROM (VALUES (ROW(1, 2)), (NULL)) AS t(r);
+SELECT disclosure.class_diversity(NULL::nothing, sensitive => '{s}') OVER ();
+SELECT disclosure.class_diversity(r, sensitive => '{2}') OVER () FROM (VALUES (ROW(1, 2)), (NULL)) AS t(r);
 
 -- The label of a column says that NULL is a value.
 SELECT column_name, l_distinct FROM disclosure.diversity('nothing', columns => '{a}', labels => '{"s": "sensitive nulls=value"}', sensitive_nulls => 'unknown');
@@ -103,6 +103,6 @@ SELECT * FROM disclosure.diversity('hospital', hierarchies => '{"disease": "not_
 CREATE TABLE no_groups (value text);
 SELECT * FROM disclosure.diversity('hospital', hierarchies => '{"disease": "no_groups"}');
 SELECT disclosure.class_diversity(s) OVER () FROM salaries s;
-SELECT disclosure.class_diversity(s, 'nothing') OVER () FROM salaries s;
-SELECT disclosure.class_diversity(h, 'city') OVER () FROM hospital h LIMIT 1;
+SELECT disclosure.class_diversity(s, sensitive => '{nothing}') OVER () FROM salaries s;
+SELECT disclosure.class_diversity(h, sensitive => '{city}') OVER () FROM hospital h LIMIT 1;
 SELECT disclosure.class_diversity('hospital');

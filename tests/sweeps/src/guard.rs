@@ -431,6 +431,9 @@ fn judge(
         Objection::People(_) => "too few people",
         Objection::Class(_) => "a class of too few people",
         Objection::Share(_) => "a sensitive value",
+        Objection::Values(_) => "a class of too few values",
+        Objection::Alpha(_) => "a frequent value",
+        Objection::Small(_) => "too many small classes",
     };
     Ok((seen.outcome == Outcome::Allowed)
         .then(|| (kind.to_owned(), format!("allowed, although {objection:?}"))))

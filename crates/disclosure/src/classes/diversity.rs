@@ -129,15 +129,11 @@ pub fn class_diversity(
     let table = WholeTable::new(&cells, values, settings)?;
     match settings.nulls {
         Nulls::Value => {
+            control.require::<Option<Diversity>>(2 * records.classes().len())?;
             let classes: Vec<u32> = (0..records.classes().len() as u32).collect();
             let parts = classes.par_chunks(CHUNK).map(|part| {
                 control.check()?;
-                let mut class = Distribution::default();
-                let figures = part.iter().map(|&number| {
-                    class.read(&cells, &[number], settings);
-                    table.compare(&mut class)
-                });
-                Ok(figures.collect())
+                Ok(table.figures(&cells, part).collect())
             });
             let parts: Vec<Vec<Option<Diversity>>> = parts.collect::<Result<_>>()?;
             Ok(parts.into_iter().flatten().collect())
@@ -151,6 +147,22 @@ pub fn class_diversity(
 }
 
 /// Returns the worst figures of all classes; `None` if no value is known.
+///
+/// ```
+/// use disclosure::classes::{DiversitySettings, Records, Roles, Values, diversity};
+/// use disclosure::{Control, Encoder, Rows};
+///
+/// let zips = Encoder::new().encode_all([90210, 90210, 90210, 10001, 10001].map(Some))?;
+/// let diagnoses = Encoder::new().encode_all(["flu", "hiv", "flu", "hiv", "hiv"].map(Some))?;
+/// let roles = Roles { quasi: vec![0], sensitive: vec![1], ..Roles::default() };
+/// let mut records = Records::new(roles, false);
+/// records.extend(Rows::new(&[&zips, &diagnoses], 5))?;
+/// let settings = DiversitySettings::default();
+/// let worst = diversity(&records, 0, &Values::default(), &settings, Control::none())?;
+/// let (l, alpha, t) = worst.map(|worst| (worst.l_distinct, worst.alpha, worst.t_equal)).unwrap();
+/// assert_eq!((l, alpha, t), (1, 1.0, 0.4)); // everybody in 10001 has HIV, but only 60 % of the table
+/// # Ok::<(), disclosure::Error>(())
+/// ```
 pub fn diversity(
     records: &Records,
     column: usize,
@@ -158,8 +170,20 @@ pub fn diversity(
     settings: &Settings,
     control: &Control,
 ) -> Result<Option<Diversity>> {
-    let of_classes = class_diversity(records, column, values, settings, control)?;
-    Ok(of_classes.into_iter().flatten().reduce(Diversity::worst))
+    if settings.nulls == Nulls::Wildcard {
+        let of_classes = class_diversity(records, column, values, settings, control)?;
+        return Ok(of_classes.into_iter().flatten().reduce(Diversity::worst));
+    }
+    settings.check()?;
+    let cells = records.cells(column, control)?;
+    let table = WholeTable::new(&cells, values, settings)?;
+    let classes: Vec<u32> = (0..records.classes().len() as u32).collect();
+    let parts = classes.par_chunks(CHUNK).map(|part| {
+        control.check()?;
+        Ok(table.figures(&cells, part).flatten().reduce(Diversity::worst))
+    });
+    let parts: Vec<Option<Diversity>> = parts.collect::<Result<_>>()?;
+    Ok(parts.into_iter().flatten().reduce(Diversity::worst))
 }
 
 /// Values in a class.
@@ -171,29 +195,35 @@ struct Distribution {
     holders: u64,
     /// Values and the people who have them, while they are read.
     of_people: Vec<((u32, u32), u64)>,
+    /// The counts alone, in descending order.
+    descending: Vec<u64>,
+    /// Positions of the values among all values in their order, and their counts, in that order.
+    ordered: Vec<(u32, u64)>,
 }
 
 impl Distribution {
     /// Reads the values of some classes together.
     fn read(&mut self, cells: &Cells, classes: &[u32], settings: &Settings) {
         let is_counted = |value: u32| value != NULL || settings.nulls_are_values;
-        let classes = classes.iter().map(|&class| class as usize);
         self.counts.clear();
         match cells {
             Cells::OfRows(cells) => {
-                let values = classes.clone().flat_map(|class| cells.of(class));
-                self.counts
-                    .extend(values.filter(|&&(value, _)| is_counted(value)));
+                for &class in classes {
+                    let values = cells.of(class as usize).iter();
+                    self.counts.extend(values.filter(|(value, _)| is_counted(*value)));
+                }
                 if classes.len() > 1 {
                     add_up(&mut self.counts, 0);
                 }
                 self.holders = self.counts.iter().map(|&(_, count)| count).sum();
             }
             Cells::OfPeople(cells) => {
-                let values = classes.clone().flat_map(|class| cells.of(class));
                 self.of_people.clear();
-                self.of_people
-                    .extend(values.filter(|((value, _), _)| is_counted(*value)));
+                for &class in classes {
+                    let values = cells.of(class as usize).iter();
+                    self.of_people
+                        .extend(values.filter(|((value, _), _)| is_counted(*value)));
+                }
                 if classes.len() > 1 {
                     add_up(&mut self.of_people, 0);
                 }
@@ -277,15 +307,24 @@ impl<'a> WholeTable<'a> {
         })
     }
 
+    /// Returns the figures of these classes.
+    fn figures(&self, cells: &Cells, classes: &[u32]) -> impl Iterator<Item = Option<Diversity>> {
+        let mut class = Distribution::default();
+        classes.iter().map(move |&number| {
+            class.read(cells, &[number], self.settings);
+            self.compare(&mut class)
+        })
+    }
+
     /// Compares a class with the whole table. Returns `None` if no value is known.
     fn compare(&self, class: &mut Distribution) -> Option<Diversity> {
         let size: u64 = class.counts.iter().map(|&(_, count)| count).sum();
-        // Those with equal counts here and in the table are interchangeable.
-        class
-            .counts
-            .sort_unstable_by_key(|&(code, count)| (Reverse(count), self.counts[code as usize]));
         let counts = &class.counts[..];
-        let &(_, most_frequent) = counts.first()?;
+        class.descending.clear();
+        class.descending.extend(counts.iter().map(|&(_, count)| count));
+        class.descending.sort_unstable_by_key(|&count| Reverse(count));
+        let descending = &class.descending[..];
+        let most_frequent = descending.first()?;
         let (mut positive, mut likely) = (0, true);
         let (mut lowest, mut highest) = (f64::INFINITY, 0.0_f64);
         for &(code, count) in counts {
@@ -300,14 +339,14 @@ impl<'a> WholeTable<'a> {
         let scale = size as f64 * self.total as f64;
         Some(Diversity {
             l_distinct: counts.len() as u64,
-            l_entropy: entropy_l(counts, size),
-            l_recursive: recursive(counts, size, self.settings.c),
-            alpha: most_frequent as f64 / class.holders as f64,
+            l_entropy: entropy_l(descending, size),
+            l_recursive: recursive(descending, size, self.settings.c),
+            alpha: *most_frequent as f64 / class.holders as f64,
             t_equal: positive as f64 / scale,
-            t_ordered: self
-                .ranked
-                .as_ref()
-                .map(|ranked| ranked.distance(counts, size, self.total) / scale),
+            t_ordered: self.ranked.as_ref().map(|ranked| {
+                ranked.sort(counts, &mut class.ordered);
+                ranked.distance(&class.ordered, size, self.total) / scale
+            }),
             t_hierarchical: self.hierarchical(counts, size).map(|sum| sum / scale),
             beta: highest,
             beta_enhanced: highest.min(self.largest_surprise),
@@ -392,19 +431,27 @@ impl RankedCounts {
         Ok(ranked)
     }
 
+    /// Lists the positions of values and their counts, in ascending order.
+    fn sort(&self, counts: &[(u32, u64)], ordered: &mut Vec<(u32, u64)>) {
+        ordered.clear();
+        ordered.extend(
+            counts
+                .iter()
+                .map(|&(code, count)| (self.positions[code as usize], count)),
+        );
+        ordered.sort_unstable_by_key(|&(position, _)| position);
+    }
+
     /// Returns n N times the ordered distance: the sum of |Σ_{j ≤ i} (q_j − p_j)| over all positions i, divided by the
     /// number of values less 1 (Li et al. 2007, section 3.1). Between two values of the class, the inner sum falls with
     /// the shares of the table, so that it is added up from their prefix sums.
-    fn distance(&self, counts: &[(u32, u64)], size: u64, total: u64) -> f64 {
+    ///
+    /// `class` has the positions of the values of the class, in ascending order, and their counts.
+    fn distance(&self, class: &[(u32, u64)], size: u64, total: u64) -> f64 {
         let number = self.up_to.len();
-        let position = |code: u32| self.positions[code as usize] as usize;
-        let mut of_class: Vec<(usize, u64)> = counts
-            .iter()
-            .map(|&(code, count)| (position(code), count))
-            .collect();
-        of_class.sort_unstable();
         let (mut sum, mut here, mut from) = (0, 0, 0);
-        for &(position, count) in of_class.iter().chain(&[(number, 0)]) {
+        for &(position, count) in class.iter().chain(&[(number as u32, 0)]) {
+            let position = position as usize;
             sum += self.gap(from..position, u128::from(here) * u128::from(total), size);
             here += count;
             from = position;
@@ -425,12 +472,12 @@ impl RankedCounts {
 }
 
 /// Returns the exponential of the entropy of values, whose counts descend.
-fn entropy_l(counts: &[(u32, u64)], size: u64) -> f64 {
-    if counts.windows(2).all(|pair| pair[0].1 == pair[1].1) {
+fn entropy_l(counts: &[u64], size: u64) -> f64 {
+    if counts.first() == counts.last() {
         return counts.len() as f64; // exp(ln l) is not quite l
     }
-    let terms = counts.chunk_by(|a, b| a.1 == b.1).map(|equal| {
-        let share = equal[0].1 as f64 / size as f64;
+    let terms = counts.chunk_by(|a, b| a == b).map(|equal| {
+        let share = equal[0] as f64 / size as f64;
         equal.len() as f64 * share * share.ln()
     });
     (-terms.sum::<f64>()).exp()
@@ -438,11 +485,11 @@ fn entropy_l(counts: &[(u32, u64)], size: u64) -> f64 {
 
 /// Returns the largest l for which r_1 < c (r_l + r_{l+1} + …), where r_i are the counts in descending order
 /// (Machanavajjhala et al. 2007, Definition 4.3); 0 if there is none.
-fn recursive(counts: &[(u32, u64)], size: u64, c: f64) -> u64 {
-    let largest = counts[0].1 as f64;
+fn recursive(counts: &[u64], size: u64, c: f64) -> u64 {
+    let largest = counts[0] as f64;
     let mut rest = size;
     let mut l = 0;
-    for &(_, count) in counts {
+    for &count in counts {
         if largest >= c * rest as f64 {
             break;
         }

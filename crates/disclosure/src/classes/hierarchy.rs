@@ -15,6 +15,7 @@ pub struct Hierarchy {
 impl Hierarchy {
     /// Returns a hierarchy in which value v belongs to group `levels[i][v]` on level i + 1. Groups of a level must be
     /// part of one group of the next level each. A group of all values is added if the last level has several groups.
+    /// NULL, which is value 0, needs groups as well.
     pub fn new(values: usize, levels: &[Vec<u32>]) -> Result<Self> {
         let mut parents: Vec<Vec<u32>> = Vec::new();
         let mut group_of_value: Vec<u32> = (0..values as u32).collect();

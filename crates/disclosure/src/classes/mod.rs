@@ -16,7 +16,12 @@
 //! assert_eq!(classes.wildcard_sizes(Control::none())?, [3, 3]); // two classes; NULL may be 30-39
 //! # Ok::<(), disclosure::Error>(())
 //! ```
+//!
+//! [`Records`] has more than sizes: the people in each class and the sensitive values there. [`risk_summary`] and
+//! [`diversity`](fn@diversity) are computed from it.
 
+mod agreeing;
+mod cautious;
 mod diversity;
 mod hierarchy;
 mod pairs;
@@ -26,6 +31,7 @@ mod tally;
 mod units;
 mod wildcard;
 
+pub use cautious::{RisksOfPeople, cautious_diversity, cautious_risk_summary};
 pub use diversity::{Diversity, Settings as DiversitySettings, Values, class_diversity, diversity};
 pub use hierarchy::Hierarchy;
 pub use pairs::{Grouped, Pairs};

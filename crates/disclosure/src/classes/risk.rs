@@ -14,6 +14,9 @@ pub const SMALL_SIZES: [u64; 4] = [3, 5, 11, 20];
 /// Reciprocals of the risks in [`Risk::above`].
 pub const HIGH_RISKS: [u64; 3] = [5, 11, 20];
 
+/// Classes between two checks for a cancel.
+const CHUNK: usize = 1 << 14;
+
 /// Risk of re-identification by one kind of adversary.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -89,6 +92,23 @@ impl Risk {
 
 /// Summarises the risk of everybody in a table. `population` has the people that they come from, with codes of the
 /// same meaning.
+///
+/// Averages go over rows or people, as in ARX. pyCANON's average goes over classes instead, so that a person in a small
+/// class counts more there.
+///
+/// ```
+/// use disclosure::classes::{By, Nulls, Records, Roles, risk_summary};
+/// use disclosure::{Control, Encoder, Rows};
+///
+/// let zips = Encoder::new().encode_all([90210, 90210, 90210, 10001].map(Some))?;
+/// let patients = Encoder::new().encode_all([1, 1, 2, 3].map(Some))?;
+/// let roles = Roles { quasi: vec![0], person: vec![1], ..Roles::default() };
+/// let mut records = Records::new(roles, false);
+/// records.extend(Rows::new(&[&zips, &patients], 4))?;
+/// let summary = risk_summary(&records, None, Nulls::Value, By::Row, Control::none())?;
+/// assert_eq!((summary.people, summary.k, summary.uniques), (Some(3), Some(1), 1)); // patient 3 is alone
+/// # Ok::<(), disclosure::Error>(())
+/// ```
 pub fn risk_summary(
     records: &Records,
     population: Option<&Records>,
@@ -192,12 +212,15 @@ fn counterparts(
 ) -> Result<Vec<u64>> {
     match nulls {
         Nulls::Wildcard => classes.sum_agreeing(others, sizes, control),
-        Nulls::Value => Ok((0..classes.len())
-            .map(|class| {
-                others
-                    .find(classes.codes(class))
-                    .map_or(0, |found| sizes[found as usize])
-            })
-            .collect()),
+        Nulls::Value => {
+            let size_there = |class: usize| {
+                if class.is_multiple_of(CHUNK) {
+                    control.check()?;
+                }
+                let found = others.find(classes.codes(class));
+                Ok(found.map_or(0, |found| sizes[found as usize]))
+            };
+            (0..classes.len()).map(size_there).collect()
+        }
     }
 }

@@ -191,7 +191,7 @@ mod tests {
         );
         let mut seen = vec![0; 5003];
         tally.for_each(|class, _| seen[class as usize] += 1);
-        assert!((0..5003).all(|class| (seen[class] > 0) == !grouped.of(class).is_empty()));
+        assert!((0..5003).all(|class| (seen[class] > 0) != grouped.of(class).is_empty()));
     }
 
     #[test]

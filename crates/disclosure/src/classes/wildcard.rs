@@ -2,7 +2,8 @@
 //! suppressed cells.
 //!
 //! Classes are grouped by *pattern*, the set of columns that have a value. Two patterns are compared on the
-//! columns that they share, by hashing.
+//! columns that they share, by hashing. If there are many patterns, that does not pay, and
+//! `agreeing.rs` finds the pairs of classes that agree.
 
 use super::{Classes, hash};
 use crate::{Control, NULL, Result};
@@ -10,6 +11,9 @@ use hashbrown::HashMap;
 use hashbrown::hash_table::HashTable;
 use rayon::prelude::*;
 use std::ops::AddAssign;
+
+/// Number of patterns up to which they are compared with each other, if there are at least eight times as many classes.
+const MAX_PATTERNS: usize = 256;
 
 /// Classes that have values in the same columns, and these columns.
 struct Pattern {
@@ -22,8 +26,8 @@ struct Projection<T> {
     hash: u64,
     /// Any of these classes; its codes stand for all of them.
     class: usize,
-    /// What was gathered from these classes.
-    gathered: T,
+    /// Sum of the amounts of these classes.
+    sum: T,
 }
 
 impl Classes {
@@ -32,92 +36,52 @@ impl Classes {
     /// Every result is at least 1, and never less than in [`sizes`](Self::sizes).
     ///
     /// The cost is proportional to the number of classes times the number of *patterns*, the sets of columns
-    /// that have a value, and not to the square of the number of classes.
+    /// that have a value, and not to the square of the number of classes. If there are too many patterns, pairs of
+    /// classes that agree are searched for: see [`map_agreeing`](Self::map_agreeing).
     pub fn wildcard_sizes(&self, control: &Control) -> Result<Vec<u64>> {
         self.sum_agreeing(self, &self.sizes, control)
     }
 
     /// Returns for each class the sum of an amount over those classes of `other` that agree with it in every column
     /// in which both have a value. `amounts` has one number for each class of `other`, whose codes must have the same
-    /// meaning as here.
+    /// meaning as here. They are added in an order that depends on that of the classes, so they should be whole numbers.
     pub fn sum_agreeing<T>(&self, other: &Classes, amounts: &[T], control: &Control) -> Result<Vec<T>>
     where
         T: Copy + Default + AddAssign + Send + Sync,
     {
-        let others = other.patterns();
-        let patterns = self.patterns();
-        control.set_total(patterns.len() as u64 * other.len() as u64);
-        self.of_patterns(&patterns, |pattern| {
+        let patterns = (self.patterns(), other.patterns());
+        let few = (self.len().min(other.len()) / 8).min(MAX_PATTERNS);
+        if patterns.0.len().max(patterns.1.len()) > few {
+            return self.map_agreeing_of(other, control, |_, agreeing| {
+                let mut sum = T::default();
+                agreeing.iter().for_each(|&class| sum += amounts[class as usize]);
+                sum
+            });
+        }
+        control.set_total(patterns.0.len() as u64 * other.len() as u64);
+        let found = patterns.0.par_iter().map(|pattern| {
             let mut sums = vec![T::default(); pattern.classes.len()];
-            for theirs in &others {
+            for theirs in &patterns.1 {
                 let shared = pattern.shared(theirs);
-                let add = |sum: &mut T, class: usize| *sum += amounts[class];
-                let projections = other.project(&theirs.classes, &shared, add, control)?;
+                let projections = other.project(&theirs.classes, &shared, amounts, control)?;
                 for (sum, &class) in sums.iter_mut().zip(&pattern.classes) {
                     if let Some(found) = self.agreeing_with(class, other, &projections, &shared) {
-                        *sum += found.gathered;
+                        *sum += found.sum;
                     }
                 }
                 control.check()?;
                 control.advance(theirs.classes.len() as u64);
             }
             Ok(sums)
-        })
-    }
-
-    /// Returns what `of_class` makes of each class and the classes that agree with it in every column in which both
-    /// have a value. Every class agrees with itself. In contrast to [`sum_agreeing`](Self::sum_agreeing), the cost is
-    /// proportional to the number of pairs of classes that agree.
-    pub fn map_agreeing<T: Send>(
-        &self,
-        control: &Control,
-        of_class: impl Fn(usize, &[u32]) -> T + Send + Sync,
-    ) -> Result<Vec<T>> {
-        let patterns = self.patterns();
-        control.set_total(self.len() as u64);
-        self.of_patterns(&patterns, |pattern| {
-            let mut projected = Vec::with_capacity(patterns.len());
-            for theirs in &patterns {
-                let shared = pattern.shared(theirs);
-                let push = |classes: &mut Vec<u32>, class: usize| classes.push(class as u32);
-                let projections = self.project(&theirs.classes, &shared, push, control)?;
-                projected.push((shared, projections));
-            }
-            let mut results = Vec::with_capacity(pattern.classes.len());
-            let mut agreeing: Vec<u32> = Vec::new();
-            for &class in &pattern.classes {
-                agreeing.clear();
-                for (shared, projections) in &projected {
-                    if let Some(found) = self.agreeing_with(class, self, projections, shared) {
-                        agreeing.extend_from_slice(&found.gathered);
-                    }
-                }
-                control.check()?;
-                control.advance(1);
-                results.push(of_class(class, &agreeing));
-            }
-            Ok(results)
-        })
-    }
-
-    /// Returns the results of all classes, in their order. `of_pattern` returns those of one pattern's classes.
-    fn of_patterns<T: Send>(
-        &self,
-        patterns: &[Pattern],
-        of_pattern: impl Fn(&Pattern) -> Result<Vec<T>> + Send + Sync,
-    ) -> Result<Vec<T>> {
-        let found = patterns
-            .par_iter()
-            .map(|pattern| of_pattern(pattern))
-            .collect::<Result<Vec<Vec<T>>>>()?;
-        let mut results: Vec<Option<T>> = Vec::new();
-        results.resize_with(self.len(), || None);
-        for (pattern, found) in patterns.iter().zip(found) {
-            for (&class, result) in pattern.classes.iter().zip(found) {
-                results[class] = Some(result);
+        });
+        let found: Vec<Vec<T>> = found.collect::<Result<_>>()?;
+        let mut sums = vec![T::default(); self.len()];
+        for (pattern, found) in patterns.0.iter().zip(found) {
+            for (&class, sum) in pattern.classes.iter().zip(found) {
+                sums[class] = sum;
             }
         }
-        Ok(results.into_iter().flatten().collect()) // every class is in one pattern
+        Ok(sums)
     }
 
     fn patterns(&self) -> Vec<Pattern> {
@@ -143,13 +107,13 @@ impl Classes {
         patterns
     }
 
-    /// Gathers something from these classes, separately for each combination of values that they have in the shared
+    /// Adds up the amounts of these classes, separately for each combination of values that they have in the shared
     /// columns.
-    fn project<T: Default>(
+    fn project<T: Copy + Default + AddAssign>(
         &self,
         classes: &[usize],
         shared: &[usize],
-        gather: impl Fn(&mut T, usize),
+        amounts: &[T],
         control: &Control,
     ) -> Result<HashTable<Projection<T>>> {
         let mut projections: HashTable<Projection<T>> = HashTable::new();
@@ -167,14 +131,14 @@ impl Classes {
                 .or_insert_with(|| Projection {
                     hash,
                     class,
-                    gathered: T::default(),
+                    sum: T::default(),
                 });
-            gather(&mut found.into_mut().gathered, class);
+            found.into_mut().sum += amounts[class];
         }
         Ok(projections)
     }
 
-    /// Returns what was gathered from those classes of `other` that agree with a class on the shared columns.
+    /// Returns the sum of those classes of `other` that agree with a class on the shared columns.
     fn agreeing_with<'a, T>(
         &self,
         class: usize,

@@ -15,8 +15,8 @@ mod table;
 mod unique_combinations;
 mod uniques;
 
-pub use column_sets::check_max_columns;
 pub use column_risk::{ColumnRisk, KnownRisk, column_risk};
+pub use column_sets::check_max_columns;
 pub use minimal_uniques::{MinimalUniques, Share, UniqueSet, minimal_uniques};
 pub use singling_out::{SetFigures, SinglingOut, SinglingOutSettings, singling_out};
 pub use suda::{Suda, UniqueSettings, check_fraction, dis_suda, suda};

@@ -1,5 +1,6 @@
 //! Tests of equivalence classes: see `disclosure::classes`.
 
+mod cautious;
 mod diversity;
 mod golden;
 mod hierarchy;

@@ -341,7 +341,11 @@ impl<'a> Caller<'a> {
                 ])
                 .to_owned(),
             "hierarchies" => self
-                .pick(&["{\"diagnosis\": \"sweep.levels\"}", "{\"age\": \"sweep.levels\"}", "{}"])
+                .pick(&[
+                    "{\"diagnosis\": \"sweep.levels\"}",
+                    "{\"age\": \"sweep.levels\"}",
+                    "{}",
+                ])
                 .to_owned(),
             "scoring" => self
                 .pick(&[

@@ -15,17 +15,40 @@ pub fn policies(table: usize) -> Vec<Policy> {
     let class = |k| Policy {
         min_people: k,
         k: Some(k),
-        min_confidence: None,
+        ..Policy::default()
     };
     let score = Policy {
         min_people: 5,
-        k: None,
         min_confidence: Some(0.9),
+        ..Policy::default()
+    };
+    let figure = Policy {
+        min_people: 1,
+        ..Policy::default()
     };
     match TABLES[table] {
-        "ward" => vec![class(2)],
-        "clinic" => vec![class(3), score],
-        _ => vec![score],
+        "ward" => vec![
+            class(2),
+            Policy {
+                l_distinct: Some(2),
+                ..figure
+            },
+        ],
+        "clinic" => vec![
+            class(3),
+            score,
+            Policy {
+                share_below_5: Some(0.8),
+                ..figure
+            },
+        ],
+        _ => vec![
+            score,
+            Policy {
+                alpha: Some(0.8),
+                ..figure
+            },
+        ],
     }
 }
 
@@ -113,9 +136,9 @@ impl Query {
         format!("{with}{}{}", branches.join(" UNION ALL "), self.end)
     }
 
-    /// Returns, for a branch, the query that also returns whose rows these are: after the outputs come three
-    /// columns for every protected table in FROM, the row's key and the sensitive columns as stored, and the
-    /// compared values.
+    /// Returns, for a branch, the query that also returns whose rows these are: after the outputs come four
+    /// columns for every protected table in FROM, the row's key, its person and the sensitive columns as stored, and
+    /// the compared values.
     pub fn truth(&self, branch: usize) -> String {
         format!("{}{}", self.branches[branch].truth(), self.end)
     }
@@ -196,7 +219,7 @@ impl Branch {
             subject: instance,
             alias: alias.to_owned(),
         });
-        let keys = "id AS t_id, diagnosis AS t_diagnosis, severity AS t_severity";
+        let keys = "id AS t_id, person AS t_person, diagnosis AS t_diagnosis, severity AS t_severity";
         let style = rng.random_range(0..if instance == 0 { 8 } else { 1 });
         if style < 4 {
             let named = |column: &Expression| column.named(format!("{alias}.{}", column.sql));
@@ -496,7 +519,9 @@ impl Branch {
     fn truth(&self) -> String {
         let mut columns = self.list();
         for Instance { alias, .. } in &self.instances {
-            columns += &format!(", {alias}.t_id::text, {alias}.t_diagnosis, {alias}.t_severity::text");
+            columns += &format!(
+                ", {alias}.t_id::text, {alias}.t_person, {alias}.t_diagnosis, {alias}.t_severity::text"
+            );
         }
         for compared in &self.compared {
             columns += &format!(", ({})::text", compared.sql);

@@ -119,10 +119,13 @@ pub fn branch_objection(branch: &Branch, truth: &[Vec<Value>]) -> Option<Objecti
     None
 }
 
+/// Number of columns that the truth adds for each protected table.
+const KEYS: usize = 4;
+
 /// Returns what a row says about one person, a subject of the branch; `None` if it is about none.
 fn about(branch: &Branch, subject: usize, row: &[Value]) -> Option<Row> {
     let keys = branch.outputs.len();
-    let compared = keys + 3 * branch.instances.len();
+    let compared = keys + KEYS * branch.instances.len();
     let of_subject = |instance: usize| branch.instances[instance].subject == subject;
     let is_known = |expression: &Expression| {
         let mut origins = expression.made_of.iter();
@@ -140,7 +143,7 @@ fn about(branch: &Branch, subject: usize, row: &[Value]) -> Option<Row> {
         for origin in origins.filter(|origin| origin.role() == Role::Sensitive && of_subject(origin.instance))
         {
             // A mixture hides nothing, and neither does an expression that makes a value NULL.
-            let stored = keys + 3 * origin.instance + if origin.column == 7 { 1 } else { 2 };
+            let stored = keys + KEYS * origin.instance + if origin.column == 7 { 2 } else { 3 };
             sensitive.push(row[stored].clone());
             if expression.made_of.len() == 1 && !expression.of_list {
                 sensitive.push(value.clone());
@@ -158,10 +161,23 @@ fn about(branch: &Branch, subject: usize, row: &[Value]) -> Option<Row> {
             .filter(|condition| is_sensitive(condition))
             .map(|_| Some(b"true".to_vec())),
     );
-    let mut members = (0..branch.instances.len()).filter(|&instance| of_subject(instance));
-    let key = members.find_map(|instance| row[keys + 3 * instance].as_ref())?;
+    let mut stored: Option<u64> = None;
+    let mut person = None;
+    for instance in (0..branch.instances.len()).filter(|&instance| of_subject(instance)) {
+        let number = |place: usize| {
+            let value = row[keys + KEYS * instance + place].as_ref()?;
+            String::from_utf8_lossy(value)
+                .trim_start_matches('p')
+                .parse::<u64>()
+                .ok()
+        };
+        // Rows that are joined by their person are about the same one.
+        stored = number(0).map(|key| stored.unwrap_or(0) << 16 | key).or(stored);
+        person = person.or(number(1));
+    }
     Some(Row {
-        person: String::from_utf8_lossy(key).parse().ok()?,
+        stored: stored?,
+        person,
         known,
         sensitive,
     })

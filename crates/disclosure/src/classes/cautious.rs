@@ -1,0 +1,277 @@
+//! Figures for a decision: what is not known never makes a table look safer.
+//!
+//! Two things may be unknown. A *row* may belong to nobody who is known: it may be about another person, or about one of
+//! those who are known. And a *value* may be absent: it may be any value. The figures of this file are bounds that hold
+//! whatever is behind the unknown, and equal those of [`risk_summary`] and [`diversity`] if nothing is unknown.
+
+use super::diversity::{Diversity, Settings, Values, diversity};
+use super::pairs::Grouped;
+use super::records::{Cells, Exposure, Nulls, Records, Roles, UNKNOWN_PERSON, count_people};
+use super::risk::{HIGH_RISKS, Risk, RiskSummary, SMALL_SIZES, risk_summary};
+use super::{By, Classes};
+use crate::{Control, NULL, Result};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Summarises the risk of everybody in a table. A row whose person is not known adds nobody to a class, but all that it
+/// may add to the risk: as if its risk were added to that of somebody else.
+pub fn cautious_risk_summary(records: &Records, control: &Control) -> Result<RiskSummary> {
+    let summary = risk_summary(records, None, Nulls::Value, By::Row, control)?;
+    let members = records.members(control)?;
+    if !has_unknown_people(&members) {
+        return Ok(summary);
+    }
+    let sizes = records.sizes(Nulls::Value, control)?;
+    let mut exposure = Exposure::default();
+    let mut smallest: BTreeMap<u32, u64> = BTreeMap::new();
+    for (members, &size) in members.iter().zip(&sizes) {
+        for &(person, rows) in members {
+            match person {
+                UNKNOWN_PERSON => exposure.add(size, rows),
+                _ => {
+                    let smallest = smallest.entry(person).or_insert(size);
+                    *smallest = size.min(*smallest);
+                }
+            }
+        }
+    }
+    smallest.values().for_each(|&size| exposure.add(size, 1));
+    let known = smallest.len().max(1) as u64;
+    let highest = exposure.smallest().map_or(0.0, |size| 1.0 / size as f64);
+    let share = |size: u64| (exposure.below(size) as f64 / known as f64).min(1.0);
+    let expected: f64 = exposure
+        .iter()
+        .map(|(size, units)| units as f64 / size as f64)
+        .sum();
+    let prosecutor = Risk {
+        highest,
+        average: (expected / known as f64).min(highest),
+        above: HIGH_RISKS.map(share),
+    };
+    Ok(RiskSummary {
+        people: Some(known),
+        uniques: exposure.below(2),
+        share_below: Some(SMALL_SIZES.map(share)),
+        prosecutor: Some(prosecutor),
+        marketer: Some(prosecutor.average),
+        ..summary
+    })
+}
+
+/// Risks of everybody in a table, given the risk of each class. A person is at the highest risk of their rows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RisksOfPeople {
+    /// Risks, and how many people or rows have each. So has each row whose person is not known.
+    risks: Vec<(f64, u64)>,
+    /// Number of people who are known, or of rows; at least 1.
+    number: u64,
+}
+
+impl RisksOfPeople {
+    /// Returns the risks of everybody; `None` if there are no rows.
+    pub fn new(records: &Records, of_classes: &[f64], control: &Control) -> Result<Option<Self>> {
+        let mut risks: Vec<(f64, u64)> = Vec::new();
+        if records.counts_people() {
+            let mut highest: BTreeMap<u32, f64> = BTreeMap::new();
+            for (members, &risk) in records.members(control)?.iter().zip(of_classes) {
+                for &(person, rows) in members {
+                    match person {
+                        UNKNOWN_PERSON => risks.push((risk, rows)),
+                        _ => {
+                            let highest = highest.entry(person).or_insert(risk);
+                            *highest = highest.max(risk);
+                        }
+                    }
+                }
+            }
+            let number = highest.len() as u64;
+            risks.extend(highest.into_values().map(|risk| (risk, 1)));
+            risks.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            return Ok((!risks.is_empty()).then_some(RisksOfPeople {
+                risks,
+                number: number.max(1),
+            }));
+        }
+        risks.extend(
+            of_classes
+                .iter()
+                .copied()
+                .zip(records.classes().sizes().iter().copied()),
+        );
+        risks.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let number = records.rows();
+        Ok((number > 0).then_some(RisksOfPeople { risks, number }))
+    }
+
+    /// Returns the highest risk.
+    pub fn highest(&self) -> f64 {
+        self.risks.last().map_or(0.0, |&(risk, _)| risk)
+    }
+
+    /// Returns the average risk.
+    pub fn average(&self) -> f64 {
+        let sum: f64 = self.risks.iter().map(|&(risk, units)| risk * units as f64).sum();
+        (sum / self.number as f64).min(self.highest())
+    }
+
+    /// Returns the share of people whose risk is at least this.
+    pub fn share_from(&self, threshold: f64) -> f64 {
+        let reached = self.risks.iter().filter(|&&(risk, _)| risk >= threshold);
+        let reached: u64 = reached.map(|&(_, units)| units).sum();
+        (reached as f64 / self.number as f64).min(1.0)
+    }
+}
+
+/// Returns whether the person of a row is not known, given the people of each class.
+fn has_unknown_people(members: &Grouped<(u32, u64)>) -> bool {
+    members
+        .iter()
+        .flatten()
+        .any(|&(person, _)| person == UNKNOWN_PERSON)
+}
+
+/// Returns the worst figures of a sensitive column, by its position among those; `None` if there are no rows.
+///
+/// Every absent value counts as the most frequent value of its class, so that it neither adds a value nor makes one
+/// rarer, unless `nulls_are_values`. Figures that compare a class with the whole table then have the worst value that
+/// they can have, and so have all but `l_distinct` if the person of a row is not known. If people are counted, `alpha`
+/// is the largest share of the people in a class who have the same value.
+pub fn cautious_diversity(
+    records: &Records,
+    column: usize,
+    values: &Values,
+    nulls_are_values: bool,
+    control: &Control,
+) -> Result<Option<Diversity>> {
+    let cells = records.cells(column, control)?;
+    let classes = ClassValues::of(&cells, nulls_are_values);
+    let (completed, values) = completed(&classes, values)?;
+    let Some(mut figures) = diversity(&completed, 0, &values, &Settings::default(), control)? else {
+        return Ok(None);
+    };
+    if let Cells::OfPeople(cells) = &cells {
+        figures.alpha = cells
+            .iter()
+            .map(|values| share_of_people(values, nulls_are_values))
+            .fold(0.0, f64::max);
+    }
+    if has_unknown_people(&records.members(control)?) {
+        (figures.l_entropy, figures.l_recursive, figures.alpha) = (1.0, 1, 1.0);
+        return Ok(Some(with_worst_distances(figures)));
+    }
+    Ok(Some(match classes.iter().any(|class| class.unknown > 0) {
+        true => with_worst_distances(figures),
+        false => figures,
+    }))
+}
+
+/// Returns figures in which those that compare a class with the whole table have their worst value.
+fn with_worst_distances(figures: Diversity) -> Diversity {
+    Diversity {
+        t_equal: 1.0,
+        t_ordered: figures.t_ordered.map(|_| 1.0),
+        t_hierarchical: figures.t_hierarchical.map(|_| 1.0),
+        beta: f64::INFINITY,
+        beta_enhanced: f64::INFINITY,
+        delta: f64::INFINITY,
+        ..figures
+    }
+}
+
+/// Values of a sensitive column in a class.
+#[derive(Default)]
+struct ClassValues {
+    /// Values that are known, and how many rows or people have each.
+    known: Vec<(u32, u64)>,
+    /// Number of rows whose value is not known.
+    unknown: u64,
+}
+
+impl ClassValues {
+    /// Returns the values of every class.
+    fn of(cells: &Cells, nulls_are_values: bool) -> Vec<Self> {
+        let is_unknown = |code: u32| code == NULL && !nulls_are_values;
+        let class = |known: Vec<(u32, u64)>, rows: &mut dyn Iterator<Item = (u32, u64)>| ClassValues {
+            known: known.into_iter().filter(|&(code, _)| !is_unknown(code)).collect(),
+            unknown: rows
+                .filter(|&(code, _)| is_unknown(code))
+                .map(|(_, rows)| rows)
+                .sum(),
+        };
+        match cells {
+            Cells::OfRows(cells) => cells
+                .iter()
+                .map(|values| class(values.to_vec(), &mut values.iter().copied()))
+                .collect(),
+            Cells::OfPeople(cells) => {
+                let rows = |&((code, _), rows): &((u32, u32), u64)| (code, rows);
+                cells
+                    .iter()
+                    .map(|values| class(count_people(values).collect(), &mut values.iter().map(rows)))
+                    .collect()
+            }
+        }
+    }
+}
+
+/// Returns rows in which every unknown value is the most frequent value of its class. Values have new codes, in the order
+/// of their ranks if they have any, and these are returned, too.
+fn completed(classes: &[ClassValues], values: &Values) -> Result<(Records, Values)> {
+    let rank = |code: u32| values.ranks.as_ref().map_or(code, |ranks| ranks[code as usize]);
+    let known = classes
+        .iter()
+        .flat_map(|class| &class.known)
+        .map(|&(code, _)| code);
+    let codes: BTreeSet<(u32, u32)> = known
+        .filter(|&code| code != NULL)
+        .map(|code| (rank(code), code))
+        .collect();
+    let new_code: BTreeMap<u32, u32> = codes
+        .iter()
+        .zip(1..)
+        .map(|(&(_, code), new)| (code, new))
+        .collect();
+    let new_code = |code: u32| new_code.get(&code).copied().unwrap_or(NULL);
+    let mut rows = Classes::new(2);
+    for (number, class) in (0..).zip(classes) {
+        for &(code, count) in &class.known {
+            rows.insert(&[number, new_code(code)], count)?;
+        }
+        if class.unknown > 0 {
+            // A class without any known value has one value, whichever that is.
+            let most_frequent = class.known.iter().max_by_key(|(_, count)| *count);
+            let code = most_frequent.map_or(1, |&(code, _)| new_code(code));
+            rows.insert(&[number, code], class.unknown)?;
+        }
+    }
+    let roles = Roles {
+        quasi: vec![0],
+        sensitive: vec![1],
+        ..Roles::default()
+    };
+    let last = codes.len().max(1) as u32;
+    let values = Values {
+        ranks: values.ranks.as_ref().map(|_| (0..=last).collect()),
+        hierarchy: None,
+    };
+    Ok((Records::of_classes(&rows, roles)?, values))
+}
+
+/// Returns the largest share of the people in a class who have, or may have, the same value. Each value comes with the
+/// person who has it.
+fn share_of_people(values: &[((u32, u32), u64)], nulls_are_values: bool) -> f64 {
+    let people: BTreeSet<u32> = values.iter().map(|&((_, person), _)| person).collect();
+    let is_unknown = |code: u32| code == NULL && !nulls_are_values;
+    // Somebody of whom a value is not known may have any.
+    let unknown = values.iter().filter(|&&((code, _), _)| is_unknown(code));
+    let may_have_any: BTreeSet<u32> = unknown.map(|&((_, person), _)| person).collect();
+    let known = values
+        .chunk_by(|a, b| a.0.0 == b.0.0)
+        .filter(|equal| !is_unknown(equal[0].0.0));
+    let having = known.map(|equal| {
+        let others = equal
+            .iter()
+            .filter(|&&((_, person), _)| !may_have_any.contains(&person));
+        others.count()
+    });
+    (having.max().unwrap_or(0) + may_have_any.len()) as f64 / people.len().max(1) as f64
+}
