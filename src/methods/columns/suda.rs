@@ -1,6 +1,6 @@
 //! SUDA scores of rows: `suda`, `dis_suda`. The definitions are in [`disclosure::columns`].
 
-use crate::args::{budget_of, given, json, warn_once};
+use crate::args::{budget_of, json, warn_once};
 use crate::error::Error;
 use crate::input::window::WindowCall;
 use crate::methods::classes::records::{Choice, ReadRecords, Unit, nulls_of_enum};
@@ -42,9 +42,11 @@ fn of_partition(call: &WindowCall, fraction: Option<usize>) -> Result<ScoresOfPa
     // SAFETY: sql/ declares both functions with these options.
     let options = unsafe { call.options() };
     let first = 1 + fraction.unwrap_or(0); // the first option
-    let fraction = fraction
-        .map(|number| given("fraction", options.get(number)))
-        .transpose()?;
+    let missing = || Error::null("fraction", "Give the share of the population that is in the table.");
+    let fraction: Option<f64> = match fraction {
+        Some(number) => Some(options.get(number).ok_or_else(missing)?),
+        None => None,
+    };
     let settings = UniqueSettings {
         max_columns: max_columns_of(options.get(first + 2))?,
         nulls: nulls_of_enum(options.get(first + 3))?,
