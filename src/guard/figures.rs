@@ -26,6 +26,7 @@ pub enum DiversityFigure {
     TOrdered,
     Beta,
     BetaEnhanced,
+    BetaEnhancedStrict,
     Delta,
 }
 
@@ -55,7 +56,7 @@ const _: () =
     assert!(SMALL_SIZES[0] == 3 && SMALL_SIZES[1] == 5 && SMALL_SIZES[2] == 11 && SMALL_SIZES[3] == 20);
 
 /// Names of the figures about sensitive values.
-const DIVERSITIES: [(&str, DiversityFigure); 9] = [
+const DIVERSITIES: [(&str, DiversityFigure); 10] = [
     ("l_distinct", DiversityFigure::LDistinct),
     ("l_entropy", DiversityFigure::LEntropy),
     ("l_recursive", DiversityFigure::LRecursive),
@@ -64,6 +65,7 @@ const DIVERSITIES: [(&str, DiversityFigure); 9] = [
     ("t_ordered", DiversityFigure::TOrdered),
     ("beta", DiversityFigure::Beta),
     ("beta_enhanced", DiversityFigure::BetaEnhanced),
+    ("beta_enhanced_strict", DiversityFigure::BetaEnhancedStrict),
     ("delta", DiversityFigure::Delta),
 ];
 
@@ -196,6 +198,7 @@ impl DiversityFigure {
             DiversityFigure::TOrdered => diversity.t_ordered.unwrap_or(diversity.t_equal),
             DiversityFigure::Beta => diversity.beta,
             DiversityFigure::BetaEnhanced => diversity.beta_enhanced,
+            DiversityFigure::BetaEnhancedStrict => diversity.beta_enhanced_strict,
             DiversityFigure::Delta => diversity.delta,
         }
     }

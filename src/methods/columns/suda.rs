@@ -42,7 +42,12 @@ fn of_partition(call: &WindowCall, fraction: Option<usize>) -> Result<ScoresOfPa
     // SAFETY: sql/ declares both functions with these options.
     let options = unsafe { call.options() };
     let first = 1 + fraction.unwrap_or(0); // the first option
-    let missing = || Error::null("fraction", "Give the share of the population that is in the table.");
+    let missing = || {
+        Error::null(
+            "fraction",
+            "Give the share of the population that is in the table.",
+        )
+    };
     let fraction: Option<f64> = match fraction {
         Some(number) => Some(options.get(number).ok_or_else(missing)?),
         None => None,

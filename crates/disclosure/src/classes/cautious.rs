@@ -172,6 +172,7 @@ fn with_worst_distances(figures: Diversity) -> Diversity {
         t_hierarchical: figures.t_hierarchical.map(|_| 1.0),
         beta: f64::INFINITY,
         beta_enhanced: f64::INFINITY,
+        beta_enhanced_strict: f64::INFINITY,
         delta: f64::INFINITY,
         ..figures
     }
