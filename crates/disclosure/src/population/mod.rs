@@ -13,7 +13,7 @@
 //! // A tenth of the population is in the sample, which has 40 uniques and 20 pairs.
 //! let sizes: ClassSizes = [vec![1; 40], vec![2; 20], vec![5; 8]].concat().into_iter().collect();
 //! let estimates = Uniqueness::new(&sizes, 0.1, disclosure::Control::none())?;
-//! assert_eq!(estimates.dankar(0.1, Equations::Published).0, Model::Pitman);
+//! assert_eq!(estimates.dankar(0.1, Equations::Published).0, Model::Zayatz); // Pitman's equations have no solution
 //! # Ok::<(), disclosure::Error>(())
 //! ```
 
