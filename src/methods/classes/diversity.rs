@@ -2,14 +2,12 @@
 //! definitions are in [`disclosure::classes`].
 
 use crate::args::{Args, enum_word, given, json};
-use crate::encode::dictionary::Dictionary;
 use crate::error::Error;
 use crate::input::window::WindowCall;
 use crate::methods::classes::hierarchy::Hierarchies;
 use crate::methods::classes::records::{Choice, Needs, ReadRecords, Unit, nulls_of_enum};
 use crate::methods::inference::column_settings::NullMeaning;
 use crate::pg::table::{Table, composite, table_row};
-use crate::pg::types::has_distances;
 use crate::run;
 use disclosure::classes::{Diversity, DiversitySettings, Values};
 use pgrx::AllocatedByRust;
@@ -160,22 +158,12 @@ impl Options {
         let dictionary = &mut read.dictionaries[read.roles.sensitive[column]];
         Ok((
             Values {
-                ranks: ranks(dictionary)?,
+                ranks: dictionary.ranks()?,
                 hierarchy: self.hierarchies.of_column(dictionary)?,
             },
             settings,
         ))
     }
-}
-
-/// Returns the rank of each value by its code, NULL first; `None` if the order of the type is no distance.
-fn ranks(dictionary: &mut Dictionary) -> Result<Option<Vec<u32>>, Error> {
-    if !has_distances(dictionary.column().base_type()) {
-        return Ok(None);
-    }
-    let mut ranks = vec![0];
-    ranks.extend(dictionary.dense_ranks()?);
-    Ok(Some(ranks))
 }
 
 /// class_diversity(record record, columns name[], sensitive name[], hierarchies jsonb, c float8, labels jsonb,
