@@ -296,17 +296,17 @@ fn after_difference(candidates: &[Candidate], difference: Bits) -> Vec<Candidate
         .iter()
         .partition(|candidate| candidate.set & difference != 0);
     // A larger set is minimal unless it contains a set that was kept and has the same column of the difference only.
-    let mut rivals: Vec<Vec<Bits>> = vec![Vec::new(); MAX_COLUMNS];
+    let mut others_with: Vec<Vec<Bits>> = vec![Vec::new(); MAX_COLUMNS];
     for candidate in &kept {
         let shared = candidate.set & difference;
         if shared.is_power_of_two() {
-            rivals[shared.trailing_zeros() as usize].push(candidate.set);
+            others_with[shared.trailing_zeros() as usize].push(candidate.set);
         }
     }
     for candidate in missed {
         for column in columns_of(difference) {
             let set = candidate.set | 1 << column;
-            if rivals[column].iter().all(|rival| rival & !set != 0) {
+            if others_with[column].iter().all(|other| other & !set != 0) {
                 kept.push(Candidate {
                     set,
                     is_unique: false,
