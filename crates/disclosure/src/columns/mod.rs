@@ -6,11 +6,13 @@
 
 mod column_risk;
 mod column_sets;
+pub mod formats;
 mod groups;
 mod lattice;
 mod minimal_uniques;
 mod singling_out;
 mod suda;
+pub mod suggestions;
 mod table;
 mod unique_combinations;
 mod uniques;
