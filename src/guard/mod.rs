@@ -15,7 +15,6 @@ pub mod copy;
 pub mod duties;
 pub mod enforcement;
 pub mod export_table;
-mod figures;
 mod functions;
 pub mod judge;
 pub mod labels;

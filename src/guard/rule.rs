@@ -5,8 +5,8 @@
 //! as by a restore.
 
 use crate::error::Error;
-use crate::guard::figures::{self, DiversityFigure, PersonFigure, RiskFigure};
 use crate::guard::measure_function::MeasureFunction;
+use disclosure::figures::{self, DiversityFigure, PersonFigure, RiskFigure};
 use disclosure::spelling;
 use pgrx::pg_sys::{self, Oid};
 use pgrx::prelude::*;

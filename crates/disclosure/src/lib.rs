@@ -33,6 +33,7 @@ mod control;
 pub mod cracks;
 mod encode;
 mod error;
+pub mod figures;
 pub mod inference;
 mod json;
 mod label;

@@ -9,7 +9,6 @@ use super::source::{Column, Measured, Place, Source, as_count, by_bytes};
 use crate::encode::dictionary::Dictionary;
 use crate::error::Error;
 use crate::guard::copy::tally::{Comparison, Tally, TallyColumn};
-use crate::guard::figures::{DiversityFigure, PersonFigure, RiskFigure};
 use crate::guard::policy::{self, Policy};
 use crate::guard::rule::{Measure, Statistic};
 use crate::guard::shape::{Counted, Occurrence};
@@ -20,6 +19,7 @@ use disclosure::classes::{
     Classes, Nulls, Records, RisksOfPeople, Roles, cautious_diversity, cautious_risk_summary,
 };
 use disclosure::columns::{UniqueSettings, suda};
+use disclosure::figures::{DiversityFigure, PersonFigure, RiskFigure};
 use disclosure::population::{CodedWeights, cautious_individual_risks};
 use pgrx::pg_sys::Oid;
 use std::borrow::Cow;

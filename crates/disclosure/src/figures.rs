@@ -1,39 +1,56 @@
-//! The everyday figures that a policy can limit, under the names that `risk_summary` and `diversity` give them.
+//! The everyday figures that a policy or a preset can limit, under the names that `risk_summary` and `diversity` give
+//! them.
 
-use disclosure::classes::{Diversity, HIGH_RISKS, RiskSummary, SMALL_SIZES};
+use crate::classes::{Diversity, HIGH_RISKS, RiskSummary, SMALL_SIZES};
 
 /// Figure about the people, or rows, of a release, and the sizes of their classes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RiskFigure {
+    /// Highest risk of anybody, by a prosecutor.
     ProsecutorHighest,
+    /// Average risk of all, by a prosecutor.
     ProsecutorAverage,
     /// Share whose risk is above one in [`HIGH_RISKS`], by the place there.
     ProsecutorAbove(usize),
+    /// Expected share of correct matches.
     Marketer,
     /// Share in classes smaller than one of [`SMALL_SIZES`], by the place there.
     ShareBelow(usize),
+    /// Number of those who are alone in their class.
     Uniques,
 }
 
 /// Figure about the values of a sensitive column in a class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DiversityFigure {
+    /// Number of distinct values.
     LDistinct,
+    /// Entropy l-diversity.
     LEntropy,
+    /// Recursive (c,l)-diversity.
     LRecursive,
+    /// Share of the most frequent value.
     Alpha,
+    /// t-closeness by equal distance.
     TEqual,
+    /// t-closeness by ordered distance.
     TOrdered,
+    /// Basic β-likeness.
     Beta,
+    /// Enhanced β-likeness.
     BetaEnhanced,
+    /// Enhanced β-likeness as Cao and Karras define it.
     BetaEnhancedStrict,
+    /// δ-disclosure.
     Delta,
 }
 
 /// Figure about single people, of which a statistic is limited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PersonFigure {
+    /// SUDA score.
     Suda,
+    /// Individual risk, by sampling weights.
     IndividualRisk,
 }
 
@@ -97,10 +114,12 @@ fn named_in<T: Copy>(table: &[(&'static str, T)], name: &str) -> Option<T> {
 }
 
 impl RiskFigure {
+    /// Returns the figure with this name.
     pub fn named(name: &str) -> Option<Self> {
         named_in(&RISKS, name)
     }
 
+    /// Returns the name.
     pub fn name(self) -> &'static str {
         name_in(&RISKS, &self)
     }
@@ -128,10 +147,12 @@ impl RiskFigure {
 }
 
 impl PersonFigure {
+    /// Returns the figure with this name.
     pub fn named(name: &str) -> Option<Self> {
         named_in(&PERSONS, name)
     }
 
+    /// Returns the name.
     pub fn name(self) -> &'static str {
         name_in(&PERSONS, &self)
     }
@@ -146,10 +167,12 @@ impl PersonFigure {
 }
 
 impl DiversityFigure {
+    /// Returns the figure with this name.
     pub fn named(name: &str) -> Option<Self> {
         named_in(&DIVERSITIES, name)
     }
 
+    /// Returns the name.
     pub fn name(self) -> &'static str {
         name_in(&DIVERSITIES, &self)
     }
