@@ -31,7 +31,8 @@ pgrx::pg_module_magic!(name, version);
 // SQL of the extension for cargo-pgrx: the files in sql/, each of which requires the one before it.
 // tools/build reads the folder itself.
 extension_sql_file!("../sql/00_schema.sql", bootstrap);
-extension_sql_file!("../sql/10_labels.sql", requires = ["00_schema"]);
+extension_sql_file!("../sql/05_own_rows.sql", requires = ["00_schema"]);
+extension_sql_file!("../sql/10_labels.sql", requires = ["05_own_rows"]);
 extension_sql_file!("../sql/20_columns.sql", requires = ["10_labels"]);
 extension_sql_file!("../sql/30_classes.sql", requires = ["20_columns"]);
 extension_sql_file!("../sql/35_population.sql", requires = ["30_classes"]);

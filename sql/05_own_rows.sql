@@ -1,0 +1,57 @@
+-- Tables with rows that come with the extension, to which every role may add rows of its own. They have the columns owner
+-- (disclosure_internal.role_reference, NULL for everybody) and shipped (boolean). The installation script inserts the
+-- shipped rows before it creates the triggers. Triggers and no row-level security, because pg_dump by a role that does not
+-- bypass row-level security would fail.
+
+CREATE FUNCTION disclosure_internal.keep_own_rows() RETURNS trigger
+  LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  caller record;
+BEGIN
+  IF TG_OP = 'TRUNCATE' THEN
+    RAISE insufficient_privilege USING
+      MESSAGE = format('table %I.%I cannot be truncated', TG_TABLE_SCHEMA, TG_TABLE_NAME),
+      HINT = 'Delete the rows that you have added.';
+  END IF;
+  SELECT r.oid, r.rolsuper AS is_superuser, r.oid = e.extowner AS owns_extension INTO STRICT caller
+    FROM pg_roles r JOIN pg_extension e ON e.extname = 'pg_disclosure' WHERE r.rolname = current_user;
+  IF TG_OP <> 'INSERT' THEN
+    IF OLD.shipped THEN
+      RAISE insufficient_privilege USING
+        MESSAGE = format('rows of %I.%I that come with the extension cannot be changed or deleted', TG_TABLE_SCHEMA, TG_TABLE_NAME),
+        HINT = 'Add a row of your own.';
+    END IF;
+    IF NOT caller.is_superuser AND OLD.owner IS NULL AND NOT caller.owns_extension THEN
+      RAISE insufficient_privilege USING
+        MESSAGE = format('must be owner of the extension to change rows of %I.%I that are for everybody', TG_TABLE_SCHEMA, TG_TABLE_NAME);
+    END IF;
+    IF NOT caller.is_superuser AND OLD.owner::oid <> caller.oid THEN
+      RAISE insufficient_privilege USING
+        MESSAGE = format('must be owner of a row of %I.%I to change it', TG_TABLE_SCHEMA, TG_TABLE_NAME),
+        DETAIL = format('It belongs to role %s.', OLD.owner);
+    END IF;
+  END IF;
+  IF TG_OP = 'DELETE' THEN
+    RETURN OLD;
+  END IF;
+  IF NEW.shipped THEN
+    RAISE insufficient_privilege USING
+      MESSAGE = 'shipped: must be false, because it marks rows that come with the extension', HINT = 'Omit it to use the default.';
+  END IF;
+  IF NOT caller.is_superuser AND NEW.owner IS NULL AND NOT caller.owns_extension THEN
+    RAISE insufficient_privilege USING
+      MESSAGE = 'owner: must not be NULL, because only the owner of the extension adds rows for everybody',
+      HINT = 'Omit it to add a row of your own.';
+  END IF;
+  -- Superusers set any owner, because they restore dumps.
+  IF NOT caller.is_superuser AND NEW.owner::oid <> caller.oid THEN
+    RAISE insufficient_privilege USING
+      MESSAGE = 'owner: must be the role that adds the row', HINT = 'Omit it to add a row of your own.';
+  END IF;
+  RETURN NEW;
+END
+$$;
+COMMENT ON FUNCTION disclosure_internal.keep_own_rows() IS
+  'trigger of tables with the columns owner and shipped: roles change only their own rows, only the owner of the extension changes those for everybody, and nobody changes those that come with the extension';
+REVOKE EXECUTE ON FUNCTION disclosure_internal.keep_own_rows() FROM PUBLIC;
