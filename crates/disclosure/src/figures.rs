@@ -54,6 +54,15 @@ pub enum PersonFigure {
     IndividualRisk,
 }
 
+/// Number of columns that do not belong in what is released.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ColumnFigure {
+    /// Columns that identify one individual on their own.
+    Identifiers,
+    /// Columns without a label.
+    Unlabelled,
+}
+
 /// Names of the figures about people.
 const RISKS: [(&str, RiskFigure); 11] = [
     ("prosecutor_highest", RiskFigure::ProsecutorHighest),
@@ -92,13 +101,19 @@ const PERSONS: [(&str, PersonFigure); 2] = [
     ("individual_risk", PersonFigure::IndividualRisk),
 ];
 
+/// Names of the figures about columns.
+const COLUMNS: [(&str, ColumnFigure); 2] = [
+    ("identifier_columns", ColumnFigure::Identifiers),
+    ("unlabelled_columns", ColumnFigure::Unlabelled),
+];
+
 /// Returns the names of all figures.
 pub fn names() -> impl Iterator<Item = &'static str> {
     let risks = RISKS.iter().map(|(name, _)| *name);
+    let diversities = DIVERSITIES.iter().map(|(name, _)| *name);
     let persons = PERSONS.iter().map(|(name, _)| *name);
-    risks
-        .chain(DIVERSITIES.iter().map(|(name, _)| *name))
-        .chain(persons)
+    let columns = COLUMNS.iter().map(|(name, _)| *name);
+    risks.chain(diversities).chain(persons).chain(columns)
 }
 
 /// Returns the name in a table of names.
@@ -143,6 +158,18 @@ impl RiskFigure {
             RiskFigure::ShareBelow(place) => summary.share_below?.get(place).copied(),
             RiskFigure::Uniques => Some(summary.uniques as f64),
         }
+    }
+}
+
+impl ColumnFigure {
+    /// Returns the figure with this name.
+    pub fn named(name: &str) -> Option<Self> {
+        named_in(&COLUMNS, name)
+    }
+
+    /// Returns the name.
+    pub fn name(self) -> &'static str {
+        name_in(&COLUMNS, &self)
     }
 }
 

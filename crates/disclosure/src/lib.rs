@@ -23,6 +23,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod assess;
 pub mod attack;
 #[doc(hidden)]
 pub mod byte_format;

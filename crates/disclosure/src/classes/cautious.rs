@@ -4,7 +4,7 @@
 //! those who are known. And a *value* may be absent: it may be any value. The figures of this file are bounds that hold
 //! whatever is behind the unknown, and equal those of [`risk_summary`] and [`diversity`] if nothing is unknown.
 
-use super::diversity::{Diversity, Settings, Values, diversity};
+use super::diversity::{Diversity, Settings, Values, class_diversity, diversity};
 use super::pairs::Grouped;
 use super::records::{Cells, Exposure, Nulls, Records, Roles, UNKNOWN_PERSON, count_people};
 use super::risk::{HIGH_RISKS, Risk, RiskSummary, SMALL_SIZES, risk_summary};
@@ -142,26 +142,94 @@ pub fn cautious_diversity(
     nulls_are_values: bool,
     control: &Control,
 ) -> Result<Option<Diversity>> {
-    let cells = records.cells(column, control)?;
-    let classes = ClassValues::of(&cells, nulls_are_values);
-    let (completed, values) = completed(&classes, values)?;
-    let Some(mut figures) = diversity(&completed, 0, &values, &Settings::default(), control)? else {
+    let cautious = Cautious::new(records, column, values, nulls_are_values, control)?;
+    let Some(mut figures) = diversity(
+        &cautious.completed,
+        0,
+        &cautious.values,
+        &Settings::default(),
+        control,
+    )?
+    else {
         return Ok(None);
     };
-    if let Cells::OfPeople(cells) = &cells {
-        figures.alpha = cells
-            .iter()
-            .map(|values| share_of_people(values, nulls_are_values))
-            .fold(0.0, f64::max);
+    if let Some(shares) = &cautious.shares_of_people {
+        figures.alpha = shares.iter().copied().fold(0.0, f64::max);
     }
-    if has_unknown_people(&records.members(control)?) {
-        (figures.l_entropy, figures.l_recursive, figures.alpha) = (1.0, 1, 1.0);
-        return Ok(Some(with_worst_distances(figures)));
+    Ok(Some(cautious.bound(figures)))
+}
+
+/// Returns the figures of every class, of which [`cautious_diversity`] returns the worst.
+pub fn cautious_class_diversity(
+    records: &Records,
+    column: usize,
+    values: &Values,
+    nulls_are_values: bool,
+    control: &Control,
+) -> Result<Vec<Diversity>> {
+    let cautious = Cautious::new(records, column, values, nulls_are_values, control)?;
+    let settings = Settings::default();
+    let figures = class_diversity(&cautious.completed, 0, &cautious.values, &settings, control)?;
+    let of_class = |(class, figures): (usize, Diversity)| {
+        let share = cautious.shares_of_people.as_ref().map(|shares| shares[class]);
+        cautious.bound(Diversity {
+            alpha: share.unwrap_or(figures.alpha),
+            ..figures
+        })
+    };
+    Ok(figures.into_iter().flatten().enumerate().map(of_class).collect())
+}
+
+/// Rows in which every unknown value was replaced by the one that is worst for the people of its class.
+struct Cautious {
+    /// The rows, with the same classes. Every class has a value.
+    completed: Records,
+    values: Values,
+    /// Largest share of the people of each class who have the same value, if people are counted.
+    shares_of_people: Option<Vec<f64>>,
+    has_unknown_people: bool,
+    has_unknown_values: bool,
+}
+
+impl Cautious {
+    fn new(
+        records: &Records,
+        column: usize,
+        values: &Values,
+        nulls_are_values: bool,
+        control: &Control,
+    ) -> Result<Self> {
+        let cells = records.cells(column, control)?;
+        let classes = ClassValues::of(&cells, nulls_are_values);
+        let (completed, values) = completed(&classes, values)?;
+        let shares_of_people = match &cells {
+            Cells::OfPeople(cells) => Some(
+                cells
+                    .iter()
+                    .map(|values| share_of_people(values, nulls_are_values))
+                    .collect(),
+            ),
+            Cells::OfRows(_) => None,
+        };
+        Ok(Cautious {
+            completed,
+            values,
+            shares_of_people,
+            has_unknown_people: has_unknown_people(&records.members(control)?),
+            has_unknown_values: classes.iter().any(|class| class.unknown > 0),
+        })
     }
-    Ok(Some(match classes.iter().any(|class| class.unknown > 0) {
-        true => with_worst_distances(figures),
-        false => figures,
-    }))
+
+    /// Returns the figures that hold whatever is behind what is not known.
+    fn bound(&self, mut figures: Diversity) -> Diversity {
+        if self.has_unknown_people {
+            (figures.l_entropy, figures.l_recursive, figures.alpha) = (1.0, 1, 1.0);
+        }
+        match self.has_unknown_people || self.has_unknown_values {
+            true => with_worst_distances(figures),
+            false => figures,
+        }
+    }
 }
 
 /// Returns figures in which those that compare a class with the whole table have their worst value.
