@@ -127,7 +127,7 @@ COMMENT ON TRIGGER announce_truncation ON disclosure_internal.policy IS 'makes e
 
 CREATE FUNCTION disclosure.protect(
     relation       regclass,
-    measure        text,
+    measure        text DEFAULT NULL,
     columns        name[] DEFAULT NULL,
     at_most        float8 DEFAULT NULL,
     at_least       float8 DEFAULT NULL,
@@ -140,13 +140,15 @@ CREATE FUNCTION disclosure.protect(
     min_confidence float8 DEFAULT 0.9,
     max_refusals   int DEFAULT 20,
     details        boolean DEFAULT false,
-    locked         boolean DEFAULT false
+    locked         boolean DEFAULT false,
+    preset         text DEFAULT NULL,
+    unlabelled     text DEFAULT 'judge'
   ) RETURNS SETOF int
   LANGUAGE c VOLATILE PARALLEL UNSAFE ROWS 1
   AS 'MODULE_PATHNAME', 'protect_wrapper';
 COMMENT ON FUNCTION disclosure.protect(regclass, text, name[], float8, float8, regrole, text, text, float8, boolean, int, float8,
-                                       int, boolean, boolean) IS
-  'defines a policy: a measure of a relation and its limit, for everyone or for a role; exports that break it are refused; returns the number of the policy';
+                                       int, boolean, boolean, text, text) IS
+  'defines a policy: a measure of a relation and its limit, or all criteria of a preset, for everyone or for a role; exports that break it are refused; returns the numbers of the policies';
 
 CREATE FUNCTION disclosure.unprotect(relation regclass) RETURNS int
   LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE

@@ -31,6 +31,7 @@ use crate::pg::catalog::with_heirs;
 use crate::pg::query::{Answer, Parameters};
 use disclosure::Weights;
 use disclosure::classes::Unit;
+use disclosure::figures::ColumnFigure;
 use disclosure::inference;
 use pgrx::pg_sys::{self, Oid};
 use pgrx::prelude::*;
@@ -133,6 +134,7 @@ fn measure_without(policy: &Policy, source: &Source, without: Option<usize>) -> 
             tallied::measure(policy, source, &counting, &family)
         }
         Measure::PrivacyScore(statistic) => privacy_score(policy, *statistic, source, &counting, &family),
+        Measure::Columns(figure) => columns(*figure, source, &counting),
         Measure::ExpectedCracks => cracks(source, &counting, &family),
         Measure::Function(measure) => function(policy, measure, source, &family),
         Measure::Unusable { problem, .. } => Err(policy.unusable(problem)),
@@ -364,6 +366,33 @@ pub fn as_json(weights: Weights) -> Value {
     json!({"likelihood": weights.likelihood, "danger": weights.danger})
 }
 
+/// Counts the columns that name people, or have no label.
+fn columns(figure: ColumnFigure, source: &Source, counting: &[&Column]) -> Result<Measured, Error> {
+    let is_meant = |column: &&&Column| match figure {
+        ColumnFigure::Identifiers => column.names_people,
+        ColumnFigure::Unlabelled => column.is_unlabelled,
+    };
+    let found = counting.iter().filter(|column| column.is_value).filter(is_meant).count();
+    let rows = match &source.place {
+        Place::Spool { tally, .. } => as_count(tally.rows()),
+        Place::Relation(_) => rows_of(source)?,
+    };
+    Ok(Measured {
+        value: (rows > 0).then_some(found as f64),
+        rows,
+        unsafe_rows: None,
+    })
+}
+
+/// Returns the number of rows.
+fn rows_of(source: &Source) -> Result<i64, Error> {
+    let query = format!(
+        "SELECT NULL::float8, count(*), NULL::int8 FROM {}",
+        source.from(&[], Vec::new())
+    );
+    Ok(ask(&query)?.rows)
+}
+
 /// Measures the highest number of expected cracks of a column of items, which is 0 if there is no such column.
 /// Each stored row counts once.
 fn cracks(source: &Source, counting: &[&Column], family: &[Oid]) -> Result<Measured, Error> {
@@ -430,11 +459,7 @@ fn function(
         columns.join(", "),
         source.from(&seen, Vec::new())
     );
-    let rows = ask(&format!(
-        "SELECT NULL::float8, count(*), NULL::int8 FROM {}",
-        source.from(&[], Vec::new())
-    ))?
-    .rows;
+    let rows = rows_of(source)?;
     let (visible, measured) = match &source.place {
         Place::Relation(_) => (None, policy.own_tables()),
         Place::Spool { .. } => (

@@ -198,6 +198,22 @@ impl Labels {
         Ok(None)
     }
 
+    /// Returns whether one of these columns is protected and has no label. A column of a view may have its label from
+    /// the columns that it is made of, which are among these.
+    pub fn is_unlabelled(&mut self, origins: &Origins) -> Result<bool, Error> {
+        let (mut is_protected, mut has_label) = (false, false);
+        for origin in origins {
+            let label = self.of(origin)?;
+            let is_passed_on = catalog::is_view(origin.relation) && origins.len() > 1;
+            if label.is_none() && !is_passed_on && self.is_protected(origin.relation) {
+                return Ok(true);
+            }
+            is_protected |= self.is_protected(origin.relation);
+            has_label |= label.is_some();
+        }
+        Ok(is_protected && !has_label)
+    }
+
     /// Returns whether these are a column labelled person, possibly read through views.
     pub fn is_person(&mut self, origins: &Origins) -> Result<bool, Error> {
         let mut is_person = false;

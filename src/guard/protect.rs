@@ -14,16 +14,21 @@ use crate::guard::measure_function::MeasureFunction;
 use crate::guard::rule::{Bounds, Demand, Measure, Rule};
 use crate::guard::{duties, enforcement, policy, rights, rule};
 use crate::input::relation::Relation;
+use crate::methods::assess::preset::{Preset, PresetCriterion};
 use crate::pg::call::event_trigger_data;
 use crate::pg::catalog;
+use disclosure::figures::ColumnFigure;
 use disclosure::spelling;
 use pgrx::pg_sys::{self, Oid};
 use pgrx::prelude::*;
 
 /// Arguments of `protect`, not yet checked.
+#[derive(Clone)]
 struct Given {
     relation: Option<Oid>,
     measure: Option<String>,
+    preset: Option<String>,
+    unlabelled: Option<String>,
     at_most: Option<f64>,
     at_least: Option<f64>,
     columns: Option<Vec<Option<String>>>,
@@ -55,7 +60,7 @@ struct Stored {
 
 /// protect(relation regclass, measure text, columns name[], at_most float8, at_least float8, for_role regrole,
 /// on_rows text, statistic text, threshold float8, only_by_copy boolean, min_people int, min_confidence float8,
-/// max_refusals int, details boolean, locked boolean)
+/// max_refusals int, details boolean, locked boolean, preset text, unlabelled text)
 #[pg_extern(sql = false)]
 fn protect(mut args: Args) -> SetOfIterator<'static, i32> {
     let given = Given {
@@ -74,13 +79,105 @@ fn protect(mut args: Args) -> SetOfIterator<'static, i32> {
         max_refusals: args.optional("max_refusals"),
         details: args.optional("details").unwrap_or(false),
         locked: args.optional("locked").unwrap_or(false),
+        preset: args.optional("preset"),
+        unlabelled: args.optional("unlabelled"),
     };
-    let number = args.end().and_then(|()| define(given));
-    SetOfIterator::new([number.unwrap_or_else(Error::raise)])
+    let numbers = args.end().and_then(|()| define_all(given));
+    SetOfIterator::new(numbers.unwrap_or_else(Error::raise))
 }
 
-fn define(given: Given) -> Result<i32, Error> {
-    let stored = check(given)?;
+/// Defines all policies of a call, or none if one of them is not valid, and returns their numbers.
+fn define_all(given: Given) -> Result<Vec<i32>, Error> {
+    let unlabelled = given
+        .refuses_unlabelled()?
+        .then(|| given.about_unlabelled_columns());
+    let mut wanted = match &given.preset {
+        Some(preset) => given.of_preset(preset)?,
+        None => vec![given],
+    };
+    wanted.extend(unlabelled.filter(|extra| wanted.iter().all(|other| other.measure != extra.measure)));
+    let stored: Vec<Stored> = wanted.into_iter().map(check).collect::<Result<_, _>>()?;
+    stored.into_iter().map(define).collect()
+}
+
+impl Given {
+    /// Returns whether exports of columns without a label are refused.
+    fn refuses_unlabelled(&self) -> Result<bool, Error> {
+        match self.unlabelled.as_deref().map(spelling::normalised).as_deref() {
+            None | Some("judge") => Ok(false),
+            Some("refuse") => Ok(true),
+            Some(_) => Err(Error::argument(
+                "unlabelled",
+                "must be judge or refuse",
+                "judge takes columns without a label for known and dangerous, and refuse lets none of them leave.",
+            )),
+        }
+    }
+
+    /// Returns the arguments of a policy that lets no column without a label leave.
+    fn about_unlabelled_columns(&self) -> Self {
+        Given {
+            measure: Some(ColumnFigure::Unlabelled.name().into()),
+            at_most: Some(0.0),
+            at_least: None,
+            statistic: None,
+            threshold: None,
+            on_rows: None,
+            ..self.clone()
+        }
+    }
+
+    /// Returns the arguments of a policy for each criterion of a preset.
+    fn of_preset(&self, name: &str) -> Result<Vec<Self>, Error> {
+        let said_by_preset = [
+            ("measure", self.measure.is_some()),
+            ("columns", self.columns.is_some()),
+            ("at_most", self.at_most.is_some()),
+            ("at_least", self.at_least.is_some()),
+            ("statistic", self.statistic.is_some()),
+            ("threshold", self.threshold.is_some()),
+        ];
+        if let Some((argument, _)) = said_by_preset.into_iter().find(|(_, is_given)| *is_given) {
+            return Err(Error::argument(
+                argument,
+                "must be left out if preset is given",
+                "A preset has measures and limits of its own.",
+            ));
+        }
+        let preset = Preset::named(Some(name))?;
+        let refused = |criterion: &PresetCriterion, problem: &str| {
+            Err(Error::argument(
+                "preset",
+                format!(
+                    "criterion \"{}\" of preset \"{}\" {problem}",
+                    criterion.name, preset.name
+                ),
+                "disclosure.assess() measures it. For policies, add a preset of your own without this criterion.",
+            ))
+        };
+        if let Some(criterion) = preset.unenforceable().next() {
+            return refused(criterion, "cannot be enforced on an export");
+        }
+        let mut policies: Vec<Self> = Vec::new();
+        for wanted in &preset.criteria {
+            let criterion = wanted.criterion.as_ref();
+            let measure = Some(wanted.measure.clone());
+            if policies.iter().any(|other| other.measure == measure) {
+                return refused(wanted, "has the same measure as another, and a policy has one limit");
+            }
+            policies.push(Given {
+                measure,
+                at_most: criterion.and_then(|criterion| criterion.at_most),
+                at_least: criterion.and_then(|criterion| criterion.at_least),
+                min_confidence: wanted.options.min_confidence.or(self.min_confidence),
+                ..self.clone()
+            });
+        }
+        Ok(policies)
+    }
+}
+
+fn define(stored: Stored) -> Result<i32, Error> {
     rights::begin_change(c"protect()", stored.relation)?;
     let may_administer = duties::may_administer();
     let number = rights::as_owner(|| store(&stored, may_administer))?;

@@ -6,7 +6,7 @@
 
 use crate::error::Error;
 use crate::guard::measure_function::MeasureFunction;
-use disclosure::figures::{self, DiversityFigure, PersonFigure, RiskFigure};
+use disclosure::figures::{self, ColumnFigure, DiversityFigure, PersonFigure, RiskFigure};
 use disclosure::spelling;
 use pgrx::pg_sys::{self, Oid};
 use pgrx::prelude::*;
@@ -19,6 +19,7 @@ pub enum Measure {
     Risk(RiskFigure),
     Diversity(DiversityFigure),
     Person(PersonFigure, Statistic),
+    Columns(ColumnFigure),
     ExpectedCracks,
     Function(MeasureFunction),
     /// The stored policy is invalid, or no longer valid. Exports are refused.
@@ -203,24 +204,16 @@ impl Demand {
             None => None,
         };
         let name = self.measure.as_str();
-        let measure = match (
-            name,
-            statistic,
-            RiskFigure::named(name),
-            DiversityFigure::named(name),
-        ) {
-            ("privacy_score", Some(statistic), ..) => Measure::PrivacyScore(statistic),
-            ("k_anonymity", ..) => Measure::KAnonymity,
-            ("expected_cracks", ..) => Measure::ExpectedCracks,
-            (_, _, Some(figure), _) => Measure::Risk(figure),
-            (_, _, _, Some(figure)) => Measure::Diversity(figure),
-            (name, Some(statistic), ..) if PersonFigure::named(name).is_some() => {
-                Measure::Person(PersonFigure::named(name).unwrap_or(PersonFigure::Suda), statistic)
-            }
-            _ => Measure::Function(MeasureFunction {
-                signature: self.measure.clone(),
-                owner: self.measure_owner.unwrap_or(Oid::INVALID),
-                maker: self.made_by.unwrap_or(Oid::INVALID),
+        let measure = match (name, statistic) {
+            ("privacy_score", Some(statistic)) => Measure::PrivacyScore(statistic),
+            ("k_anonymity", _) => Measure::KAnonymity,
+            ("expected_cracks", _) => Measure::ExpectedCracks,
+            _ => Measure::of_figure(name, statistic).unwrap_or_else(|| {
+                Measure::Function(MeasureFunction {
+                    signature: self.measure.clone(),
+                    owner: self.measure_owner.unwrap_or(Oid::INVALID),
+                    maker: self.made_by.unwrap_or(Oid::INVALID),
+                })
             }),
         };
         Ok(Rule {
@@ -368,6 +361,7 @@ impl Demand {
             ("privacy_score", _) => Limits::AtMostOne,
             ("k_anonymity", _) => Limits::AtLeastOne,
             ("expected_cracks", _) => Limits::AtMostAny,
+            (name, _) if ColumnFigure::named(name).is_some() => Limits::AtMostAny,
             _ if figure.is_some_and(DiversityFigure::protects) => Limits::AtLeastOne,
             (_, Some(1.0)) => Limits::AtMostOne,
             (_, Some(_)) => Limits::AtMostAny,
@@ -422,6 +416,16 @@ impl Statistic {
 }
 
 impl Measure {
+    /// Returns the measure that is the figure with this name, if there is one.
+    fn of_figure(name: &str, statistic: Option<Statistic>) -> Option<Self> {
+        let of_persons = || PersonFigure::named(name).zip(statistic);
+        RiskFigure::named(name)
+            .map(Measure::Risk)
+            .or_else(|| DiversityFigure::named(name).map(Measure::Diversity))
+            .or_else(|| ColumnFigure::named(name).map(Measure::Columns))
+            .or_else(|| of_persons().map(|(figure, statistic)| Measure::Person(figure, statistic)))
+    }
+
     /// Returns whether the measure is a function that a user wrote.
     pub fn is_function(&self) -> bool {
         matches!(self, Measure::Function(_))
@@ -459,6 +463,7 @@ impl fmt::Display for Measure {
             Measure::Person(figure, Statistic::Share { threshold }) => {
                 write!(f, "share of people with {} of {threshold} or more", figure.name())
             }
+            Measure::Columns(figure) => f.write_str(figure.name()),
             Measure::ExpectedCracks => f.write_str("expected_cracks"),
             Measure::Function(function) => f.write_str(function.name()),
             Measure::Unusable { name, .. } => f.write_str(name),

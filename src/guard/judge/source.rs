@@ -68,6 +68,10 @@ pub struct Column {
     pub(super) always_counts: bool,
     /// Whether it is the value of columns, and not a condition on them.
     pub(super) is_value: bool,
+    /// Whether it is made of a column that names people: an identifier, or a column labelled person or household.
+    pub(super) names_people: bool,
+    /// Whether it is made of a column without a label.
+    pub(super) is_unlabelled: bool,
     /// Occurrences that it comes from.
     pub(super) from: BTreeSet<usize>,
     /// Output columns that make a hidden column count; `None` if it always counts, or is an output column.
@@ -110,6 +114,8 @@ impl Source {
                 weights: weights.or(may_link.then_some(KNOWN)),
                 is_computed: !output.is_plain,
                 nulls_are_values: labels.nulls_are_values(&output.origins)?,
+                names_people: labels.naming(&output.origins)?.is_some(),
+                is_unlabelled: labels.is_unlabelled(&output.origins)?,
                 origins: output.origins.clone(),
                 always_counts: false,
                 is_value: true,
@@ -143,6 +149,8 @@ impl Source {
                 is_computed: false,
                 nulls_are_values: matches!(hidden.kind, HiddenKind::Value(_))
                     && labels.nulls_are_values(&origins)?,
+                names_people: labels.naming(&origins)?.is_some(),
+                is_unlabelled: labels.is_unlabelled(&origins)?,
                 origins,
                 weights,
                 always_counts: matches!(hidden.kind, HiddenKind::Branch),
@@ -194,6 +202,8 @@ impl Source {
                 weights: labels.weights(&origins)?,
                 is_computed: false,
                 nulls_are_values: labels.nulls_are_values(&origins)?,
+                names_people: labels.naming(&origins)?.is_some(),
+                is_unlabelled: labels.is_unlabelled(&origins)?,
                 origins,
                 always_counts: false,
                 is_value: true,

@@ -31,8 +31,8 @@ use serde_json::json;
 pub struct AttributeTable {
     pub attributes: Attributes,
     packed: PackedTable,
-    /// Distinct row of every row of a partition. Empty for a relation, unless it was read [to be
-    /// changed](Self::to_change).
+    /// Distinct row of every row of a partition. Empty for a relation, unless it was read [with a
+    /// key](Self::with_key).
     pub distinct_of_row: Vec<u32>,
     /// Information in the cells, if the table was [prepared](Preparation) for that.
     pub information: CellInformation,
@@ -48,8 +48,8 @@ pub enum Preparation {
     Blanks,
 }
 
-/// Rows of a relation that are to be changed, and a further column that tells them apart.
-pub struct RowsToChange {
+/// Rows of a relation, and a further column: one that tells rows apart, or says whom they are about.
+pub struct RowsWithKey {
     pub table: AttributeTable,
     /// Dictionary of the further column.
     pub keys: Dictionary,
@@ -149,20 +149,21 @@ impl AttributeTable {
         Self::new(dictionaries, &settings, options, sink, Vec::new(), preparation)
     }
 
-    /// Reads the rows of a relation, of which some cells are to be blanked. `key` returns an expression that tells
-    /// rows apart and an empty dictionary for its values, given the columns that are read.
-    pub fn to_change(
+    /// Reads the rows of a relation, and a key of each. `key` returns an expression and an empty dictionary for its
+    /// values, given the columns that are read.
+    pub fn with_key(
         oid: Option<pg_sys::Oid>,
         columns: Option<Vec<Option<String>>>,
         options: &Options,
+        preparation: Preparation,
         key: impl FnOnce(&Relation) -> Result<(String, Dictionary), Error>,
-    ) -> Result<RowsToChange, Error> {
+    ) -> Result<RowsWithKey, Error> {
         let (relation, settings) = considered(oid, columns, options)?;
         let (expression, dictionary) = key(&relation)?;
         let Encoded {
             mut dictionaries,
             sink,
-        } = relation.read_with(expression, dictionary, RowsWithKeys::default())?;
+        } = relation.read_with(expression, dictionary, KeyedRows::default())?;
         let keys = dictionaries
             .pop()
             .ok_or(Error::Internal("the column that tells rows apart is missing"))?;
@@ -176,9 +177,9 @@ impl AttributeTable {
             options,
             counted,
             class_of_row,
-            Preparation::Blanks,
+            preparation,
         )?;
-        Ok(RowsToChange {
+        Ok(RowsWithKey {
             table,
             keys,
             key_of_row: sink.key_of_row,
@@ -273,12 +274,12 @@ impl AttributeTable {
 
 /// Counts rows by all their columns but the last, and keeps the code of the last column of every row.
 #[derive(Default)]
-struct RowsWithKeys {
+struct KeyedRows {
     rows: CountedRows,
     key_of_row: Vec<u32>,
 }
 
-impl Sink for RowsWithKeys {
+impl Sink for KeyedRows {
     fn rows(&mut self, rows: Rows) -> disclosure::Result<()> {
         if let Some((keys, columns)) = rows.columns().split_last() {
             self.key_of_row.extend_from_slice(keys);
