@@ -41,7 +41,8 @@ extension_sql_file!("../sql/50_cracks.sql", requires = ["40_inference"]);
 extension_sql_file!("../sql/55_language.sql", requires = ["50_cracks"]);
 extension_sql_file!("../sql/60_guard.sql", requires = ["55_language"]);
 extension_sql_file!("../sql/65_risk_view.sql", requires = ["60_guard"]);
-extension_sql_file!("../sql/70_permutation.sql", requires = ["65_risk_view"]);
+extension_sql_file!("../sql/67_assess.sql", requires = ["65_risk_view"]);
+extension_sql_file!("../sql/70_permutation.sql", requires = ["67_assess"]);
 extension_sql_file!("../sql/80_attack.sql", requires = ["70_permutation"]);
 extension_sql_file!("../sql/90_semantic.sql", requires = ["80_attack"]);
 

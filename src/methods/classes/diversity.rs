@@ -118,6 +118,7 @@ fn of_columns(mut args: Args) -> Result<Vec<DiversityRow>, Error> {
         labels,
         unit,
         needs: NEEDS,
+        ..Choice::default()
     };
     let options = Options {
         settings,
@@ -212,6 +213,7 @@ fn of_partition(call: &WindowCall) -> Result<FiguresOfPartition, Error> {
         labels: json("labels", given_options.get(5))?,
         unit: Unit::of_word(given_options.get(8))?,
         needs: NEEDS,
+        ..Choice::default()
     };
     let mut read = ReadRecords::of_partition(call, choice)?;
     check_sensitive(&read)?;

@@ -80,6 +80,8 @@ pub struct Choice {
     pub labels: Option<Value>,
     pub unit: Unit,
     pub needs: Needs,
+    /// Whether all rows form one class if no column is known. Otherwise that is an error.
+    pub may_know_nothing: bool,
 }
 
 /// Roles of the columns that are read, by their positions among these.
@@ -141,7 +143,7 @@ impl Choice {
                 .filter(|column| sensitive.as_ref().is_none_or(|given| !given.contains(column)))
                 .collect(),
         };
-        if quasi.is_empty() && !columns.is_empty() {
+        if quasi.is_empty() && !columns.is_empty() && !self.may_know_nothing {
             return Err(Error::argument(
                 "columns",
                 "no column of the relation is known to an adversary by its label",
@@ -225,7 +227,7 @@ impl ColumnSettings {
     }
 
     /// Returns whether a label says that the column is dangerous. Columns without a label count as known only.
-    fn is_dangerous(&self) -> bool {
+    pub fn is_dangerous(&self) -> bool {
         let weights = self.weights.as_ref();
         !self.is_unlabelled && weights.is_some_and(|weights| weights.may_be_harmful())
     }

@@ -1,0 +1,71 @@
+//! SQL statements that an assessment proposes.
+
+use crate::error::Error;
+use crate::methods::assess::preset::Preset;
+use crate::methods::assess::subject::Subject;
+use crate::pg::catalog::relation_named;
+use pgrx::spi::{quote_identifier, quote_literal, quote_qualified_identifier};
+
+/// Longest name of a relation, in bytes.
+const MAX_NAME: usize = 63;
+
+/// Returns a statement that makes a view without these columns; `None` if it would have no columns.
+pub fn without(subject: &Subject, columns: &[String]) -> Result<Option<String>, Error> {
+    let kept: Vec<String> = subject
+        .names(|column| !columns.contains(&column.column.name))
+        .iter()
+        .map(quote_identifier)
+        .collect();
+    if kept.is_empty() || columns.is_empty() {
+        return Ok(None);
+    }
+    let (schema, table) = subject.schema_and_name()?;
+    let suffix = match columns {
+        [only] => format!("_without_{only}"),
+        several => format!("_without_{}_columns", several.len()),
+    };
+    let free = (1u32..).map(|number| match number {
+        1 => shortened(&table, &suffix),
+        _ => shortened(&table, &format!("{suffix}_{number}")),
+    });
+    let mut free = free.map(|name| quote_qualified_identifier(&schema, &name));
+    let view = free
+        .find(|name| relation_named(name).is_none())
+        .ok_or(Error::Internal("no name is free"))?;
+    Ok(Some(format!(
+        "CREATE VIEW {view} AS SELECT {} FROM {};",
+        kept.join(", "),
+        subject.name()
+    )))
+}
+
+/// Returns a name with a suffix, of which as much is cut off as is necessary.
+fn shortened(name: &str, suffix: &str) -> String {
+    let cut = |text: &str, length: usize| -> String {
+        let end = (0..=length.min(text.len()))
+            .rev()
+            .find(|&end| text.is_char_boundary(end));
+        text[..end.unwrap_or(0)].into()
+    };
+    let suffix = cut(suffix, MAX_NAME / 2);
+    format!("{}{suffix}", cut(name, MAX_NAME - suffix.len()))
+}
+
+/// Returns the call that suggests labels and sets them.
+pub fn suggest_labels(subject: &Subject) -> String {
+    format!(
+        "SELECT * FROM disclosure.suggest_labels({}, apply => true);",
+        quote_literal(subject.name())
+    )
+}
+
+/// Returns the call that protects the table by all criteria of a preset; `None` if some cannot be enforced.
+pub fn protect(subject: &Subject, preset: &Preset) -> Option<String> {
+    preset.unenforceable().next().is_none().then(|| {
+        format!(
+            "SELECT disclosure.protect({}, preset => {});",
+            quote_literal(subject.name()),
+            quote_literal(&preset.name)
+        )
+    })
+}
