@@ -13,7 +13,7 @@ CREATE TABLE disclosure.presets (
   clause    text,
   retrieved date,
   note      text,
-  owner     disclosure_internal.role_reference DEFAULT (current_user::pg_catalog.regrole),
+  owner     disclosure_internal.role_reference DEFAULT pg_catalog.quote_ident(CURRENT_USER)::pg_catalog.regrole,
   shipped   boolean NOT NULL DEFAULT false
 );
 COMMENT ON TABLE disclosure.presets IS
@@ -57,7 +57,7 @@ SELECT p.name, p.criterion, p.measure, p.at_least, p.at_most, p.options::pg_cata
      'Centers for Medicare & Medicaid Services, CMS Cell Size Suppression Policy', NULL, '2026-11-19',
      'nor may such a cell be derived from others; zero is allowed'),
     ('omop_5', 'no cell from 1 to 4', 'smallest_count', 5, NULL, '{}', 'aggregates',
-     'OHDSI tools for the OMOP Common Data Model', 'default of minCellCount', '2026-11-19', NULL),
+     'omopgenerics, an R package of OHDSI', 'default of minCellCount in suppress()', '2026-11-19', NULL),
     ('sacro', 'at least 10 units in a cell', 'smallest_count', 10, NULL, '{}', 'aggregates',
      'ACRO 1.0.2', 'default of safe_threshold', '2026-11-19', NULL),
     ('sacro', 'two contributors at most 90 % of a sum', 'dominance', NULL, 0.9, '{"contributors": 2}', 'aggregates',
@@ -185,11 +185,18 @@ BEGIN
   IF (TG_OP = 'INSERT' OR (OLD.name, OLD.version, OLD.criterion) <> (NEW.name, NEW.version, NEW.criterion))
      AND EXISTS (SELECT FROM disclosure.presets p
                   WHERE (p.name, p.version, p.criterion) = (NEW.name, NEW.version, NEW.criterion)
-                    AND p.owner::oid IS NOT DISTINCT FROM NEW.owner::oid AND NEW.owner::oid IS DISTINCT FROM 0) THEN
+                    AND p.owner::oid IS NOT DISTINCT FROM NEW.owner::oid) THEN
     RAISE unique_violation USING
       MESSAGE = 'criterion: the preset already has a criterion of this name',
       HINT = 'Change that row, or give another version.';
   END IF;
+  RETURN NEW;
+EXCEPTION WHEN invalid_parameter_value OR feature_not_supported OR unique_violation THEN
+  -- A restore goes on, because an error would make COPY lose all rows. What is not valid is never judged as safe.
+  IF NOT (SELECT r.rolsuper FROM pg_roles r WHERE r.rolname = current_user) THEN
+    RAISE;
+  END IF;
+  RAISE WARNING 'a criterion of preset "%" is not valid: %', NEW.name, SQLERRM;
   RETURN NEW;
 END
 $$;
@@ -216,7 +223,9 @@ CREATE FUNCTION disclosure_internal.usable_presets() RETURNS SETOF disclosure.pr
   LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT p.* FROM disclosure.presets p
-   WHERE p.owner IS NULL OR p.owner::pg_catalog.oid OPERATOR(pg_catalog.=) current_user::pg_catalog.regrole::pg_catalog.oid;
+   WHERE p.owner IS NULL
+      OR p.owner::pg_catalog.oid OPERATOR(pg_catalog.=)
+         pg_catalog.quote_ident(CURRENT_USER)::pg_catalog.regrole::pg_catalog.oid;
 END;
 COMMENT ON FUNCTION disclosure_internal.usable_presets() IS 'returns the criteria that are for everybody, and those of the caller';
 
@@ -228,14 +237,15 @@ BEGIN ATOMIC
      WHERE p.name OPERATOR(pg_catalog.=) criteria_of.name
        AND (criteria_of.version IS NULL OR p.version OPERATOR(pg_catalog.=) criteria_of.version)),
   chosen AS (
-    SELECT c.owner IS NULL AS is_for_everybody, c.version FROM candidates c
-     ORDER BY c.owner IS NULL, c.version DESC LIMIT 1)
+    SELECT c.shipped, c.owner IS NULL AS is_for_everybody, c.version FROM candidates c
+     ORDER BY c.shipped DESC, c.owner IS NULL, c.version DESC LIMIT 1)
   SELECT c.* FROM candidates c JOIN chosen
-    ON (c.owner IS NULL) OPERATOR(pg_catalog.=) chosen.is_for_everybody
+    ON c.shipped OPERATOR(pg_catalog.=) chosen.shipped
+   AND (c.owner IS NULL) OPERATOR(pg_catalog.=) chosen.is_for_everybody
    AND c.version OPERATOR(pg_catalog.=) chosen.version;
 END;
 COMMENT ON FUNCTION disclosure_internal.criteria_of(text, int) IS
-  'returns the criteria of a preset that the caller uses: its own rather than those for everybody, and the latest version unless one is given';
+  'returns the criteria of a preset that the caller uses: those that come with the extension, otherwise its own, otherwise those for everybody; of the latest version, unless one is given';
 
 CREATE FUNCTION disclosure.assess(
     relation   regclass,

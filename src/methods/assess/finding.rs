@@ -54,7 +54,7 @@ enum Remedy {
 impl Finding {
     pub fn new(subject: &Subject, wanted: &PresetCriterion) -> Result<Self, Error> {
         let Some(criterion) = wanted.criterion else {
-            return Ok(Finding::of_unknown_measure(wanted));
+            return Ok(Finding::of_invalid_criterion(wanted));
         };
         let figures = measure(subject, &criterion, &wanted.options)?;
         let verdict = criterion.verdict(figures.measured);
@@ -67,10 +67,9 @@ impl Finding {
         };
         let next_step = match (verdict, figures.remedy) {
             (Some(Verdict::Safe) | None, _) | (_, Remedy::Nothing) => None,
-            (_, Remedy::LeaveOut(columns)) => next_step::without(subject, &columns)?,
+            (_, Remedy::LeaveOut(columns)) => next_step::without(subject, columns)?,
             (_, Remedy::LeaveOutRiskiest) => {
-                let riskiest = riskiest_column(subject)?;
-                next_step::without(subject, riskiest.as_slice())?
+                next_step::without(subject, riskiest_column(subject)?.into_iter().collect())?
             }
             (_, Remedy::Label) => Some(next_step::suggest_labels(subject)),
         };
@@ -87,7 +86,29 @@ impl Finding {
         })
     }
 
-    fn of_unknown_measure(wanted: &PresetCriterion) -> Self {
+    /// Returns the finding that columns have no label, for presets that say nothing about them; `None` if all have one.
+    pub fn about_labels(subject: &Subject) -> Option<Self> {
+        let figures = unlabelled(subject);
+        let criterion = Criterion {
+            measure: Measure::Columns(ColumnFigure::Unlabelled),
+            at_least: None,
+            at_most: Some(0.0),
+        };
+        let verdict = criterion.verdict(figures.measured);
+        (verdict != Some(Verdict::Safe)).then(|| Finding {
+            name: "every verdict needs labels".into(),
+            measure: criterion.measure.name().into(),
+            at_least: None,
+            at_most: criterion.at_most,
+            measured: worse_bound(&criterion, figures.measured),
+            verdict,
+            people: None,
+            why: figures.why,
+            next_step: Some(next_step::suggest_labels(subject)),
+        })
+    }
+
+    fn of_invalid_criterion(wanted: &PresetCriterion) -> Self {
         Finding {
             name: wanted.name.clone(),
             measure: wanted.measure.clone(),
@@ -96,7 +117,7 @@ impl Finding {
             measured: None,
             verdict: Some(Verdict::Unknown),
             people: None,
-            why: "This version of pg_disclosure does not have the measure.".into(),
+            why: "The criterion is not valid in this version of pg_disclosure.".into(),
             next_step: None,
         }
     }
@@ -189,15 +210,18 @@ fn listed(names: &[String]) -> String {
     }
 }
 
+/// Counts the columns that say who a row is about, as a policy does when they are exported.
 fn identifiers(subject: &Subject) -> Result<Figures, Error> {
-    let columns = subject.names(|column| column.label == Some(Label::Identifier));
+    let columns = subject.names(|column| {
+        matches!(
+            column.label,
+            Some(Label::Identifier | Label::Person | Label::Household)
+        )
+    });
     let why = match &columns[..] {
-        [] => "No column is labelled as identifier.".into(),
-        [only] => format!("Column {only} identifies one individual on its own."),
-        several => format!(
-            "Columns {} identify one individual on their own.",
-            listed(several)
-        ),
+        [] => "No column is labelled as identifier, person or household.".into(),
+        [only] => format!("Column {only} says who a row is about."),
+        several => format!("Columns {} say who a row is about.", listed(several)),
     };
     Figures::of_columns(subject, columns, why)
 }
@@ -320,11 +344,14 @@ fn largest_value(
         Some((largest, people)) => Figures {
             measured: Measured::exactly(largest),
             people: Some(people),
-            why: format!(
-                "The limit of {} is exceeded by {}.",
-                listed(&columns),
-                counted(subject, people)
-            ),
+            why: match people {
+                0 => format!("No value of {} is beyond the limit.", listed(&columns)),
+                _ => format!(
+                    "Values of {} are beyond the limit for {}.",
+                    listed(&columns),
+                    counted(subject, people)
+                ),
+            },
             remedy: Remedy::LeaveOut(columns),
         },
     })
@@ -338,20 +365,27 @@ fn k_anonymity(subject: &Subject, criterion: &Criterion) -> Result<Figures, Erro
     let people = criterion
         .at_least
         .map(|least| classes.exposure.below(least.ceil() as u64));
-    let alone = counted(subject, classes.exposure.below(k + 1));
     Ok(Figures {
         measured: Measured::exactly(k as f64),
         people,
         why: match (people, criterion.at_least) {
-            (Some(0), _) => format!(
-                "Everybody shares their known values with at least {} others.",
+            (Some(0), _) if criterion.allows(k as f64) => format!(
+                "At least {} others share the known values of everybody.",
                 k.saturating_sub(1)
             ),
+            (Some(0), Some(least)) => format!(
+                "Fewer than {} others may share the known values of rows whose person is not known.",
+                least.ceil() - 1.0
+            ),
             (Some(people), Some(least)) => format!(
-                "{} are in classes of fewer than {least} who share their known values.",
+                "Fewer than {} others share the known values of {}.",
+                least.ceil() - 1.0,
                 counted(subject, people)
             ),
-            _ => format!("{alone} are in the smallest classes."),
+            _ => format!(
+                "{} are in the smallest classes.",
+                counted(subject, classes.exposure.below(k + 1))
+            ),
         },
         remedy: Remedy::LeaveOutRiskiest,
     })
@@ -374,8 +408,8 @@ fn risk(subject: &Subject, criterion: &Criterion, figure: RiskFigure) -> Result<
     let everybody = counted(subject, everybody(classes));
     let why = match (size, people) {
         (Some(size), Some(people)) => format!(
-            "{} of {everybody} are in classes of fewer than {size} who share their known values.",
-            counted(subject, people)
+            "Fewer than {} others share the known values of {people} of {everybody}.",
+            size.saturating_sub(1)
         ),
         _ => format!("It is an average over {everybody}."),
     };
@@ -427,7 +461,7 @@ fn diversity(subject: &Subject, criterion: &Criterion, figure: DiversityFigure) 
     let why = match people {
         Some(0) => format!("Every class keeps to the limit. The least varied values are those of {name}."),
         Some(people) => format!(
-            "{} are in classes that do not hide well enough which value of {name} they have.",
+            "The values of {name} vary too little in the classes of {}.",
             counted(subject, people)
         ),
         None => format!("The least varied values in a class are those of {name}."),

@@ -10,7 +10,8 @@ mod suggested;
 use crate::args::Args;
 use crate::error::Error;
 use crate::pg::table::{Table, table_row};
-use disclosure::assess::{Verdict, overall, severity};
+use disclosure::assess::{Measure, Verdict, overall, severity};
+use disclosure::figures::ColumnFigure;
 use finding::Finding;
 use pgrx::prelude::*;
 use preset::Preset;
@@ -44,19 +45,26 @@ impl Assessment {
                 subject.name()
             );
         }
+        if let Some(base) = subject.relation_with_people()? {
+            notice!(
+                "rows of {} are counted, because it has no column labelled person; people would be counted in {base}",
+                subject.name()
+            );
+        }
         let found = preset
             .criteria
             .iter()
             .map(|wanted| Finding::new(&subject, wanted));
         let mut findings: Vec<Finding> = found.collect::<Result<_, _>>()?;
+        // A verdict rests on all columns, also if the preset does not ask for labels.
+        if !preset.limits(Measure::Columns(ColumnFigure::Unlabelled)) {
+            findings.extend(Finding::about_labels(&subject));
+        }
         findings.sort_by(|a, b| {
             let by_severity = severity(a.verdict).cmp(&severity(b.verdict));
             by_severity.then(b.people.cmp(&a.people)) // stable, so that the rest stays in alphabetical order
         });
-        // A verdict rests on all columns, also if the preset does not ask for labels.
-        let unlabelled = subject.columns.iter().any(|column| column.is_unlabelled);
-        let of_labels = unlabelled.then_some(Some(Verdict::Unknown));
-        let verdict = overall(findings.iter().map(|finding| finding.verdict).chain(of_labels));
+        let verdict = overall(findings.iter().map(|finding| finding.verdict));
         if let (Verdict::Safe, Some(first)) = (verdict, findings.first_mut()) {
             first.next_step = next_step::protect(&subject, &preset);
         }
@@ -125,7 +133,7 @@ table_row! {
         not_judged: i64,
         unlabelled: Vec<String>,
         people: Option<i64>,
-        why: Option<String>,
+        why: String,
         next_step: Option<String>,
     }
 }
@@ -148,15 +156,28 @@ fn summary(args: Args) -> Result<SummaryRow, Error> {
         .filter(|finding| finding.verdict == Some(Verdict::Unsafe));
     let people = people.filter_map(|finding| finding.people).max();
     let worst = found.findings.first();
+    let (failed, not_known) = (count(Some(Verdict::Unsafe)), count(Some(Verdict::Unknown)));
+    let thresholds = found.preset.thresholds();
+    let preset = &found.preset.name;
+    let sentence = match found.verdict {
+        Verdict::Safe => format!("It meets the thresholds of {preset}."),
+        Verdict::Unsafe => format!("It does not meet {failed} of {thresholds} thresholds of {preset}."),
+        Verdict::Unknown if thresholds == 0 => format!("The preset {preset} has no thresholds."),
+        Verdict::Unknown => format!("It is not known whether it meets the thresholds of {preset}."),
+    };
+    let reason = worst.filter(|finding| matches!(finding.verdict, Some(Verdict::Unsafe | Verdict::Unknown)));
     Ok(SummaryRow {
         verdict: word(found.verdict),
         criteria: found.findings.len() as i64,
-        failed: count(Some(Verdict::Unsafe)),
-        not_known: count(Some(Verdict::Unknown)),
+        failed,
+        not_known,
         not_judged: count(None),
         unlabelled: found.subject.names(|column| column.is_unlabelled),
         people: people.map(|people| people as i64),
-        why: worst.map(|finding| finding.why.clone()),
+        why: match reason {
+            Some(worst) => format!("{sentence} {}", worst.why),
+            None => sentence,
+        },
         next_step: worst.and_then(|finding| finding.next_step.clone()),
         version: found.preset.version,
     })

@@ -2,25 +2,29 @@
 
 use crate::error::Error;
 use crate::methods::assess::preset::Preset;
-use crate::methods::assess::subject::Subject;
+use crate::methods::assess::subject::{Subject, SubjectColumn};
 use crate::pg::catalog::relation_named;
+use disclosure::Label;
 use pgrx::spi::{quote_identifier, quote_literal, quote_qualified_identifier};
 
 /// Longest name of a relation, in bytes.
 const MAX_NAME: usize = 63;
 
-/// Returns a statement that makes a view without these columns; `None` if it would have no columns.
-pub fn without(subject: &Subject, columns: &[String]) -> Result<Option<String>, Error> {
-    let kept: Vec<String> = subject
-        .names(|column| !columns.contains(&column.column.name))
-        .iter()
-        .map(quote_identifier)
-        .collect();
+/// Returns a statement that makes a view without these columns, identifiers and columns without a label; `None` if that
+/// would leave out nothing more than these, or everything.
+pub fn without(subject: &Subject, columns: Vec<String>) -> Result<Option<String>, Error> {
+    let is_left_out = |column: &SubjectColumn| {
+        let is_unlabelled = column.is_unlabelled && !subject.has_suggested_labels;
+        columns.contains(&column.column.name) || column.label == Some(Label::Identifier) || is_unlabelled
+    };
+    let kept = subject.names(|column| !is_left_out(column));
+    let kept: Vec<String> = kept.iter().map(quote_identifier).collect();
     if kept.is_empty() || columns.is_empty() {
         return Ok(None);
     }
+    let columns = subject.names(is_left_out);
     let (schema, table) = subject.schema_and_name()?;
-    let suffix = match columns {
+    let suffix = match &columns[..] {
         [only] => format!("_without_{only}"),
         several => format!("_without_{}_columns", several.len()),
     };

@@ -1,7 +1,8 @@
 //! Presets: named lists of criteria in the table `disclosure.presets`.
 //!
 //! A role uses its own rows and those for everybody, and no rows of other roles. If it has a preset of the same name as
-//! one for everybody, its own counts. The latest version counts, unless the caller names one, as in `standard@1`.
+//! one for everybody, its own counts, unless that one comes with the extension. The latest version counts, unless the
+//! caller names one, as in `standard@1`.
 
 use crate::args::Args;
 use crate::error::{Error, did_you_mean};
@@ -29,7 +30,7 @@ pub struct Preset {
 pub struct PresetCriterion {
     /// What the preset calls the criterion.
     pub name: String,
-    /// `None` if the preset names a measure that this version of the extension does not have.
+    /// `None` if this version of the extension does not have the measure, or does not allow the limit or the options.
     pub criterion: Option<Criterion>,
     /// Name of the measure, as it is stored.
     pub measure: String,
@@ -181,6 +182,22 @@ impl Preset {
         })
     }
 
+    /// Returns whether the preset has a criterion with this measure.
+    pub fn limits(&self, measure: Measure) -> bool {
+        let mut criteria = self.criteria.iter();
+        criteria.any(|wanted| {
+            wanted
+                .criterion
+                .is_some_and(|criterion| criterion.measure == measure)
+        })
+    }
+
+    /// Returns how many criteria have a limit.
+    pub fn thresholds(&self) -> usize {
+        let criteria = self.criteria.iter().filter_map(|wanted| wanted.criterion);
+        criteria.filter(Criterion::is_judged).count()
+    }
+
     /// Returns the criteria that cannot be enforced on an export.
     pub fn unenforceable(&self) -> impl Iterator<Item = &PresetCriterion> {
         let can_be_enforced = |wanted: &PresetCriterion| {
@@ -263,19 +280,22 @@ unsafe fn criterion_of_row(answer: &Answer, row: usize) -> Result<PresetCriterio
         )
     };
     let measure = measure.unwrap_or_default();
-    let known = Measure::named(&measure);
     let options = options.map(|options| options.value("options")).transpose()?;
-    Ok(PresetCriterion {
-        name: name.unwrap_or_default(),
-        criterion: known.map(|measure| Criterion {
+    let valid = Measure::named(&measure).and_then(|measure| {
+        let criterion = Criterion {
             measure,
             at_least,
             at_most,
-        }),
-        options: match known {
-            Some(measure) => MeasureOptions::read(measure, options)?,
-            None => MeasureOptions::default(),
-        },
+        };
+        criterion.check().ok()?;
+        let options = MeasureOptions::read(measure, options).ok()?;
+        Some((criterion, options))
+    });
+    let (criterion, options) = valid.unzip();
+    Ok(PresetCriterion {
+        name: name.unwrap_or_default(),
+        criterion,
+        options: options.unwrap_or_default(),
         measure,
     })
 }

@@ -13,7 +13,8 @@ use crate::methods::classes::records::{Choice, Needs, ReadRecords, with_populati
 use crate::methods::inference::column_settings::{Purpose, settings_by_labels};
 use crate::methods::inference::options::Options;
 use crate::methods::inference::table::{AttributeTable, Preparation};
-use crate::pg::catalog::schema_and_name;
+use crate::pg::catalog::{name_of, schema_and_name};
+use crate::pg::origin::{Origins, origins_of};
 use crate::pg::query::{Answer, Parameters};
 use crate::pg::types::ColumnType;
 use crate::run;
@@ -195,6 +196,14 @@ impl Subject {
         self.columns
             .iter()
             .any(|column| column.label == Some(Label::Person))
+    }
+
+    /// Returns the name of a relation that a view is made of and that has a column labelled person, if the view has none.
+    pub fn relation_with_people(&self) -> Result<Option<String>, Error> {
+        match self.counts_people() {
+            true => Ok(None),
+            false => relation_with_people(self.oid),
+        }
     }
 
     fn choice(&self) -> Choice {
@@ -479,7 +488,9 @@ impl ClassFigures {
             let found = run::long("comparing values", |control| {
                 let columns = values.iter().zip(nulls_are_values).enumerate();
                 columns
-                    .map(|(place, (values, nulls))| cautious_diversity(records, place, values, *nulls, control))
+                    .map(|(place, (values, nulls))| {
+                        cautious_diversity(records, place, values, *nulls, control)
+                    })
                     .collect::<disclosure::Result<_>>()
             })?;
             self.diversities.get_or_init(|| found);
@@ -503,6 +514,24 @@ impl ClassFigures {
             records.units_in(|class| !is_allowed(figure.of(&figures[class])), control)
         })
     }
+}
+
+fn relation_with_people(view: Oid) -> Result<Option<String>, Error> {
+    let Origins::View(columns) = origins_of(view)? else {
+        return Ok(None);
+    };
+    let bases: BTreeSet<u32> = columns.values().map(|column| column.relation.to_u32()).collect();
+    for base in bases.into_iter().map(Oid::from) {
+        // SAFETY: raises an error if the stack is nearly full: views may be nested deeply.
+        unsafe { pg_sys::check_stack_depth() };
+        if labels_of(base)?.values().any(|label| *label == Label::Person) {
+            return Ok(Some(name_of(base)));
+        }
+        if let Some(name) = relation_with_people(base)? {
+            return Ok(Some(name));
+        }
+    }
+    Ok(None)
 }
 
 /// Returns what is known about the values of each sensitive column.

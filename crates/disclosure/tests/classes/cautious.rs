@@ -1,6 +1,9 @@
 //! Compares figures that allow for what is unknown with their definitions, and with all that may be behind it.
 
-use disclosure::classes::{Classes, Records, Roles, Values, cautious_diversity, cautious_risk_summary};
+use disclosure::classes::{
+    Classes, Records, Roles, Values, cautious_class_diversity, cautious_diversity, cautious_risk_summary,
+};
+use disclosure::figures::DiversityFigure;
 use disclosure::{Control, NULL};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -95,6 +98,44 @@ proptest! {
         prop_assert_eq!(found.l_distinct, guard::l_distinct(&table, 0) as u64);
         prop_assert!(is_close(found.alpha, guard::alpha(&table, 0)));
         prop_assert!(is_close(found.l_entropy, guard::l_entropy(&table, 0)));
+    }
+
+    #[test]
+    fn worst_class_has_the_figures_of_the_table(
+        rows in prop::collection::vec((0..3_u32, 0..5_u32, 0..4_u32), 1..14),
+        counts_people in any::<bool>(),
+        nulls_are_values in any::<bool>(),
+    ) {
+        let records = records(&rows, counts_people);
+        let ranks = Values { ranks: Some((0..=3).collect()), hierarchy: None };
+        let worst = cautious_diversity(&records, 0, &ranks, nulls_are_values, Control::none()).unwrap().unwrap();
+        let classes = cautious_class_diversity(&records, 0, &ranks, nulls_are_values, Control::none()).unwrap();
+        prop_assert_eq!(classes.len(), records.classes().len());
+        for name in ["l_distinct", "l_entropy", "l_recursive", "alpha", "t_equal", "t_ordered", "beta", "delta"] {
+            let figure = DiversityFigure::named(name).unwrap();
+            let of_classes = classes.iter().map(|class| figure.of(class)).reduce(|a, b| figure.worse(a, b)).unwrap();
+            prop_assert!(is_close(of_classes, figure.of(&worst)), "{}: {} and {}", name, of_classes, figure.of(&worst));
+        }
+    }
+
+    #[test]
+    fn units_in_classes_are_those_of_the_rows(
+        rows in prop::collection::vec((0..3_u32, 0..5_u32, 0..4_u32), 1..14),
+        counts_people in any::<bool>(),
+        meant in prop::collection::vec(any::<bool>(), 3),
+    ) {
+        let records = records(&rows, counts_people);
+        // Classes are numbered in the order in which they occur.
+        let mut order = Vec::new();
+        rows.iter().for_each(|&(class, ..)| if !order.contains(&class) { order.push(class) });
+        let is_meant = |class: usize| meant[order[class] as usize];
+        let inside: Vec<&Triple> = rows.iter().filter(|(class, ..)| meant[*class as usize]).collect();
+        let known: std::collections::BTreeSet<u32> = inside.iter().map(|row| row.1).filter(|&person| person > 0).collect();
+        let expected = match counts_people {
+            true => known.len() + inside.iter().filter(|row| row.1 == 0).count(),
+            false => inside.len(),
+        };
+        prop_assert_eq!(records.units_in(is_meant, Control::none()).unwrap(), expected as u64);
     }
 
     #[test]
