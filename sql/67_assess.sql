@@ -203,10 +203,11 @@ $$;
 COMMENT ON FUNCTION disclosure_internal.check_preset() IS
   'trigger of disclosure.presets: checks that a criterion is valid, and that its name is not taken';
 REVOKE EXECUTE ON FUNCTION disclosure_internal.check_preset() FROM PUBLIC;
-CREATE TRIGGER check_preset BEFORE INSERT OR UPDATE ON disclosure.presets
+-- It comes after keep_own_rows, because triggers fire in the order of their names.
+CREATE TRIGGER validate_criterion BEFORE INSERT OR UPDATE ON disclosure.presets
   FOR EACH ROW EXECUTE FUNCTION disclosure_internal.check_preset();
-ALTER TABLE disclosure.presets ENABLE ALWAYS TRIGGER check_preset;
-COMMENT ON TRIGGER check_preset ON disclosure.presets IS 'checks that a criterion is valid, and that its name is not taken';
+ALTER TABLE disclosure.presets ENABLE ALWAYS TRIGGER validate_criterion;
+COMMENT ON TRIGGER validate_criterion ON disclosure.presets IS 'checks that a criterion is valid, and that its name is not taken';
 CREATE TRIGGER keep_own_rows BEFORE INSERT OR UPDATE OR DELETE ON disclosure.presets
   FOR EACH ROW EXECUTE FUNCTION disclosure_internal.keep_own_rows();
 ALTER TABLE disclosure.presets ENABLE ALWAYS TRIGGER keep_own_rows;

@@ -357,6 +357,26 @@ fn largest_value(
     })
 }
 
+/// Returns a sentence that says that every class has at least so many members.
+fn at_least(size: u64) -> String {
+    match size {
+        0 | 1 => "Nobody else need share the known values of somebody.".into(),
+        2 => "Everybody shares their known values with somebody else.".into(),
+        _ => format!(
+            "Everybody shares their known values with at least {} others.",
+            size - 1
+        ),
+    }
+}
+
+/// Returns a sentence that says that `who` are in classes with fewer members.
+fn fewer_than(size: u64, who: &str) -> String {
+    match size {
+        0..=2 => format!("Nobody else shares the known values of {who}."),
+        _ => format!("Fewer than {} others share the known values of {who}.", size - 1),
+    }
+}
+
 fn k_anonymity(subject: &Subject, criterion: &Criterion) -> Result<Figures, Error> {
     let classes = subject.classes()?;
     let Some(k) = classes.summary.k else {
@@ -369,19 +389,12 @@ fn k_anonymity(subject: &Subject, criterion: &Criterion) -> Result<Figures, Erro
         measured: Measured::exactly(k as f64),
         people,
         why: match (people, criterion.at_least) {
-            (Some(0), _) if criterion.allows(k as f64) => format!(
-                "At least {} others share the known values of everybody.",
-                k.saturating_sub(1)
-            ),
+            (Some(0), _) if criterion.allows(k as f64) => at_least(k),
             (Some(0), Some(least)) => format!(
                 "Fewer than {} others may share the known values of rows whose person is not known.",
                 least.ceil() - 1.0
             ),
-            (Some(people), Some(least)) => format!(
-                "Fewer than {} others share the known values of {}.",
-                least.ceil() - 1.0,
-                counted(subject, people)
-            ),
+            (Some(people), Some(least)) => fewer_than(least.ceil() as u64, &counted(subject, people)),
             _ => format!(
                 "{} are in the smallest classes.",
                 counted(subject, classes.exposure.below(k + 1))
@@ -407,10 +420,8 @@ fn risk(subject: &Subject, criterion: &Criterion, figure: RiskFigure) -> Result<
     let people = size.map(|size| classes.exposure.below(size));
     let everybody = counted(subject, everybody(classes));
     let why = match (size, people) {
-        (Some(size), Some(people)) => format!(
-            "Fewer than {} others share the known values of {people} of {everybody}.",
-            size.saturating_sub(1)
-        ),
+        (Some(size), Some(0)) => at_least(size),
+        (Some(size), Some(people)) => fewer_than(size, &format!("{people} of {everybody}")),
         _ => format!("It is an average over {everybody}."),
     };
     Ok(Figures {
@@ -432,16 +443,45 @@ fn population(subject: &Subject, figure: PopulationFigure) -> Result<Figures, Er
             "No column is known to an adversary by its label.",
         ));
     };
-    Ok(match figure.of(summary) {
-        Some(value) => Figures {
-            measured: Measured::exactly(value),
-            remedy: Remedy::LeaveOutRiskiest,
-            ..Figures::unknown(
-                "Everybody of the table is compared with the people of the population who share their known values.",
-            )
-        },
-        None => Figures::unknown("Nobody of the table is in the population."),
+    let Some(value) = figure.of(summary) else {
+        return Ok(Figures::unknown("Nobody of the table is in the population."));
+    };
+    // Whoever is missing from the population may be alone in it.
+    let missing = summary
+        .population
+        .map_or(0, |population| population.not_in_population);
+    let (measured, why) = match (missing, figure) {
+        (0, _) => (
+            Measured::exactly(value),
+            "Everybody is compared with the people of the population who share their known values.".into(),
+        ),
+        (_, PopulationFigure::KMap) => (
+            Measured::Between {
+                lower: 1.0,
+                upper: value,
+            },
+            lacks(subject, missing),
+        ),
+        _ => (
+            Measured::Between {
+                lower: value,
+                upper: 1.0,
+            },
+            lacks(subject, missing),
+        ),
+    };
+    Ok(Figures {
+        measured,
+        remedy: Remedy::LeaveOutRiskiest,
+        ..Figures::unknown(why)
     })
+}
+
+fn lacks(subject: &Subject, missing: u64) -> String {
+    format!(
+        "Nobody of the population has the known values of {}.",
+        counted(subject, missing)
+    )
 }
 
 fn diversity(subject: &Subject, criterion: &Criterion, figure: DiversityFigure) -> Result<Figures, Error> {

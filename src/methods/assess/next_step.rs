@@ -22,7 +22,6 @@ pub fn without(subject: &Subject, columns: Vec<String>) -> Result<Option<String>
     if kept.is_empty() || columns.is_empty() {
         return Ok(None);
     }
-    let columns = subject.names(is_left_out);
     let (schema, table) = subject.schema_and_name()?;
     let suffix = match &columns[..] {
         [only] => format!("_without_{only}"),
