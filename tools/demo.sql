@@ -46,4 +46,40 @@ SELECT name, score, inference
 SELECT step, record, column_name, at_or_above, ended_by FROM disclosure.remedies('patients', threshold => 0.5);
 \echo If these cells are blanked, no diagnosis follows any more. The last row also has a statement that blanks them.
 \echo
+\echo Where to start with a table that nobody has labelled? Suggested labels come with their reasons, and without any value of the data.
+\echo
+CREATE TABLE admissions (patient_name text, birth_year int, zip text, sex text, diagnosis text);
+INSERT INTO admissions
+  SELECT 'Patient ' || n, 1950 + n % 50, 90210 + n % 2, CASE WHEN n % 4 < 2 THEN 'f' ELSE 'm' END,
+         (ARRAY['flu', 'asthma', 'angina', 'diabetes', 'gout'])[1 + n / 20 % 5]
+    FROM generate_series(0, 199) n;
+\echo SELECT column_name, label, category, confidence FROM disclosure.suggest_labels('\''admissions'\'', apply => true);
+\echo
+SELECT column_name, label, category, confidence FROM disclosure.suggest_labels('admissions', apply => true);
+\echo May this table be released?
+\echo
+\echo SELECT criterion, measured, verdict, people FROM disclosure.assess('\''admissions'\'', preset => '\''standard'\'');
+\echo
+SELECT criterion, measured, verdict, people FROM disclosure.assess('admissions', preset => 'standard');
+\echo SELECT why, next_step FROM disclosure.assess_summary('\''admissions'\'');
+\echo
+SELECT why, next_step FROM disclosure.assess_summary('admissions');
+\echo No. Without the names, and with decades instead of years of birth?
+\echo
+\echo CREATE VIEW decades AS SELECT birth_year / 10 * 10 AS decade, zip, sex, diagnosis FROM admissions;
+\echo SELECT disclosure.label_columns('\''decades'\'', quasi => '\''{decade}'\'');
+\echo SELECT criterion, measured, verdict FROM disclosure.assess('\''decades'\'');
+\echo
+CREATE VIEW decades AS SELECT birth_year / 10 * 10 AS decade, zip, sex, diagnosis FROM admissions;
+SELECT disclosure.label_columns('decades', quasi => '{decade}') \g /dev/null
+SELECT criterion, measured, verdict FROM disclosure.assess('decades');
+\echo SELECT verdict, why, next_step FROM disclosure.assess_summary('\''decades'\'');
+\echo
+SELECT verdict, why, next_step FROM disclosure.assess_summary('decades');
+\echo It meets the thresholds. The last step keeps it so: exports that break one of the criteria are refused.
+\echo
+SET client_min_messages = error;
+\echo SELECT count(*) AS policies FROM disclosure.protect('\''decades'\'', preset => '\''standard'\'');
+\echo
+SELECT count(*) AS policies FROM disclosure.protect('decades', preset => 'standard');
 \echo To try it on your own table, run make psql. README.md and docs/ describe everything else.

@@ -108,6 +108,11 @@ impl Finding {
         })
     }
 
+    /// Returns whether the finding is about columns that say who a row is about.
+    pub fn is_about_identifiers(&self) -> bool {
+        self.measure == ColumnFigure::Identifiers.name()
+    }
+
     fn of_invalid_criterion(wanted: &PresetCriterion) -> Self {
         Finding {
             name: wanted.name.clone(),

@@ -62,7 +62,9 @@ impl Assessment {
         }
         findings.sort_by(|a, b| {
             let by_severity = severity(a.verdict).cmp(&severity(b.verdict));
-            by_severity.then(b.people.cmp(&a.people)) // stable, so that the rest stays in alphabetical order
+            let by_people = by_severity.then(b.people.cmp(&a.people));
+            // Identifiers are the first to leave out. The rest stays in alphabetical order.
+            by_people.then(b.is_about_identifiers().cmp(&a.is_about_identifiers()))
         });
         let verdict = overall(findings.iter().map(|finding| finding.verdict));
         if let (Verdict::Safe, Some(first)) = (verdict, findings.first_mut()) {
