@@ -1,13 +1,16 @@
 -- Tables with rows that come with the extension, to which every role may add rows of its own. They have the columns owner
 -- (disclosure_internal.role_reference, NULL for everybody) and shipped (boolean). The installation script inserts the
 -- shipped rows before it creates the triggers. Triggers and no row-level security, because pg_dump by a role that does not
--- bypass row-level security would fail.
+-- bypass row-level security would fail. They have an index on the owner, too.
 
 CREATE FUNCTION disclosure_internal.keep_own_rows() RETURNS trigger
   LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
+  max_rows  CONSTANT int := 1000;  -- of one role: nobody fills the disk, or makes others wait
+  max_bytes CONSTANT int := 10000; -- of one row
   caller record;
+  is_full boolean;
 BEGIN
   IF TG_OP = 'TRUNCATE' THEN
     RAISE insufficient_privilege USING
@@ -48,6 +51,19 @@ BEGIN
   IF NOT caller.is_superuser AND NEW.owner::oid <> caller.oid THEN
     RAISE insufficient_privilege USING
       MESSAGE = 'owner: must be the role that adds the row', HINT = 'Omit it to add a row of your own.';
+  END IF;
+  IF NOT caller.is_superuser AND octet_length(NEW::text) > max_bytes THEN
+    RAISE program_limit_exceeded USING
+      MESSAGE = format('a row of %I.%I cannot have more than %s bytes', TG_TABLE_SCHEMA, TG_TABLE_NAME, max_bytes);
+  END IF;
+  IF NOT caller.is_superuser AND TG_OP = 'INSERT' THEN
+    EXECUTE format('SELECT count(*) >= $1 FROM (SELECT FROM %I.%I r WHERE r.owner::oid = $2 LIMIT $1) AS own', TG_TABLE_SCHEMA, TG_TABLE_NAME)
+       INTO is_full USING max_rows, caller.oid;
+    IF is_full THEN
+      RAISE program_limit_exceeded USING
+        MESSAGE = format('a role cannot have more than %s rows in %I.%I', max_rows, TG_TABLE_SCHEMA, TG_TABLE_NAME),
+        HINT = 'Delete rows that you no longer need.';
+    END IF;
   END IF;
   RETURN NEW;
 END

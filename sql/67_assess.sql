@@ -29,6 +29,8 @@ COMMENT ON COLUMN disclosure.presets.owner IS 'role that added the row and alone
 COMMENT ON COLUMN disclosure.presets.shipped IS 'whether the row comes with the extension, so that nobody can change it';
 CREATE INDEX presets_name ON disclosure.presets (name); -- not unique: a duplicate would make a restore fail
 COMMENT ON INDEX disclosure.presets_name IS 'finds the criteria of a preset';
+CREATE INDEX presets_owner ON disclosure.presets ((owner::pg_catalog.oid));
+COMMENT ON INDEX disclosure.presets_owner IS 'finds the rows of a role';
 
 INSERT INTO disclosure.presets (name, criterion, measure, at_least, at_most, options, scope, source, clause, retrieved, note, owner, shipped)
 SELECT p.name, p.criterion, p.measure, p.at_least, p.at_most, p.options::pg_catalog.jsonb, p.scope, p.source, p.clause,

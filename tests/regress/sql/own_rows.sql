@@ -34,6 +34,12 @@ SET ROLE pd_other;
 UPDATE terms SET term = 'mine' WHERE term = 'three';
 UPDATE terms SET owner = 'pd_other' WHERE term = 'three';
 DELETE FROM terms WHERE term = 'three';
+-- Rows are limited in number and size.
+INSERT INTO terms (term) VALUES (repeat('x', 20000));
+INSERT INTO terms (term) SELECT 'many' FROM generate_series(1, 1001);
+INSERT INTO terms (term) SELECT 'many' FROM generate_series(1, 999);
+INSERT INTO terms (term) SELECT 'too many' FROM generate_series(1, 2);
+DELETE FROM terms WHERE term = 'many';
 -- The rights of a role that one is a member of are not enough: SET ROLE is.
 RESET ROLE;
 GRANT "pd Own" TO pd_other;
