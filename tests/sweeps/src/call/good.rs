@@ -309,6 +309,11 @@ impl<'a> Caller<'a> {
                 .pick(&["k_anonymity", "privacy_score", "expected_cracks"])
                 .to_owned(),
             "label" => self.pick(&LABELS).to_owned(),
+            "preset" if self.load != Load::Light => "standard".to_owned(),
+            "preset" => self
+                .pick(&["standard", "k5", "wp216", "hipaa_safe_harbor"])
+                .to_owned(),
+            "unlabelled" => self.pick(&["judge", "refuse"]).to_owned(),
             "on_rows" => self.pick(&["block", "drop", "warn"]).to_owned(),
             "statistic" => self.pick(&["maximum", "average", "share"]).to_owned(),
             "unit" if self.load != Load::Light => "person".to_owned(),
