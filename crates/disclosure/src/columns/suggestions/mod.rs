@@ -1,9 +1,12 @@
 //! Suggests labels for the columns of a table.
 
+mod anonymizer;
 mod category;
 mod dictionary;
 mod facts;
+mod measured;
 
+pub use anonymizer::AnonymizerRule;
 pub use category::Category;
 pub use dictionary::{Dictionary, Matching, Term};
 pub use facts::{ColumnFacts, ColumnStatistics, TableFacts, TypeKind};
