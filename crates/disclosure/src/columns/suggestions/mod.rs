@@ -3,10 +3,14 @@
 mod category;
 mod dictionary;
 mod facts;
+mod name_words;
+mod table_kind;
+mod term_files;
 
 pub use category::Category;
 pub use dictionary::{Dictionary, Matching, Term};
 pub use facts::{ColumnFacts, ColumnStatistics, TableFacts, TypeKind};
+use table_kind::TableKind;
 
 /// Label that is suggested for a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
