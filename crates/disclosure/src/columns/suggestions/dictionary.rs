@@ -1,5 +1,6 @@
 //! Terms that tell from its name or comment what a column is about.
 
+use super::term_files;
 use super::{Category, SuggestedLabel};
 
 /// A term that occurs in the names and comments of columns.
@@ -58,6 +59,6 @@ impl Dictionary {
 
     /// Returns the terms that are part of the extension.
     pub fn shipped_terms() -> Vec<Term> {
-        Vec::new()
+        term_files::shipped_terms()
     }
 }

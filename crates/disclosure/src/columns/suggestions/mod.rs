@@ -5,11 +5,15 @@ mod category;
 mod dictionary;
 mod facts;
 mod measured;
+mod name_words;
+mod table_kind;
+mod term_files;
 
 pub use anonymizer::AnonymizerRule;
 pub use category::Category;
 pub use dictionary::{Dictionary, Matching, Term};
 pub use facts::{ColumnFacts, ColumnStatistics, TableFacts, TypeKind};
+use table_kind::TableKind;
 
 /// Label that is suggested for a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
