@@ -55,7 +55,8 @@ fn checked(mut args: Args) -> Result<(), Error> {
     }
     const MAX_CHARACTERS: usize = 100;
     let has_words = term.split(' ').all(|word| !word.is_empty());
-    let is_spelled = |character: char| character == ' ' || character.is_alphanumeric() && !character.is_uppercase();
+    let is_spelled =
+        |character: char| character == ' ' || character.is_alphanumeric() && !character.is_uppercase();
     if !has_words || term.chars().count() > MAX_CHARACTERS || !term.chars().all(is_spelled) {
         return Err(Error::argument(
             "term",

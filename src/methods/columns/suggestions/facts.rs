@@ -2,11 +2,10 @@
 //! other extensions. A handful of queries reads all relations at once, as the calling user.
 
 use crate::error::Error;
+use crate::pg::origin::{Origins, origins_of};
 use crate::pg::query::{Answer, Parameters};
 use crate::pg::types::{ColumnType, type_category};
-use disclosure::columns::suggestions::{
-    AnonymizerRule, ColumnFacts, ColumnStatistics, TableFacts, TypeKind,
-};
+use disclosure::columns::suggestions::{AnonymizerRule, ColumnFacts, ColumnStatistics, TableFacts, TypeKind};
 use pgrx::pg_sys::{self, Oid};
 use pgrx::prelude::*;
 use std::collections::HashMap;
@@ -30,8 +29,8 @@ pub struct ColumnExtras {
     pub column: ColumnType,
     /// Whether the calling user may read the column.
     pub may_read: bool,
-    /// Whether the column comes from a parent.
-    pub is_inherited: bool,
+    /// Whether the column comes from a parent, or plainly is a column of a relation that a view reads.
+    pub has_origin: bool,
     /// What the label of postgresql_anonymizer says.
     pub rule: Option<AnonymizerRule>,
 }
@@ -49,6 +48,7 @@ pub fn facts_of(relations: &[Oid]) -> Result<Vec<RelationFacts>, Error> {
             catalogue.read_rules(relations)?;
             catalogue.read_statistics()?;
         }
+        catalogue.follow_views()?;
         Ok::<_, Error>(catalogue.found)
     })?;
     Ok(found)
@@ -103,7 +103,8 @@ impl Catalogue {
                 };
                 let kind: Option<String> = answer.get(row, 4);
                 self.places.insert(oid, self.found.len());
-                self.rows.push(answer.get(row, 5).filter(|rows: &f64| *rows > 0.0));
+                self.rows
+                    .push(answer.get(row, 5).filter(|rows: &f64| *rows > 0.0));
                 self.found.push(RelationFacts {
                     oid,
                     kind: kind.and_then(|kind| kind.bytes().next()).unwrap_or_default(),
@@ -161,10 +162,24 @@ impl Catalogue {
                 relation.columns.push(ColumnExtras {
                     column,
                     may_read: answer.get(row, 9).unwrap_or(false),
-                    is_inherited: answer.get(row, 7).unwrap_or(false),
+                    has_origin: answer.get(row, 7).unwrap_or(false),
                     rule: None,
                 });
                 self.columns.insert((oid, number), place);
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds the columns of views that plainly are columns of what they read.
+    fn follow_views(&mut self) -> Result<(), Error> {
+        for relation in &mut self.found {
+            if matches!(relation.kind, pg_sys::RELKIND_VIEW | pg_sys::RELKIND_MATVIEW)
+                && let Origins::View(origins) = origins_of(relation.oid)?
+            {
+                for extras in &mut relation.columns {
+                    extras.has_origin = origins.contains_key(&extras.column.name);
+                }
             }
         }
         Ok(())

@@ -158,7 +158,10 @@ fn rows_of(
     if rows <= MAX_ROWS {
         return Ok((first, rows as f64, RowsRead::All));
     }
-    let query = format!("SELECT FROM {}", Relation::whole("relation", Some(facts.oid))?.name());
+    let query = format!(
+        "SELECT FROM {}",
+        Relation::whole("relation", Some(facts.oid))?.name()
+    );
     // SAFETY: within Spi::connect.
     let estimated = Spi::connect(|_| unsafe { estimate_of(&query) })?.rows;
     let all_rows = estimated.max(rows as f64);

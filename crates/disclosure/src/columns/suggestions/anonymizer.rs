@@ -151,10 +151,7 @@ mod tests {
     fn what_is_not_masked_is_still_judged() {
         let given = suggestion(SuggestedLabel::Identifier, Category::Email, 0.8);
         let shown = AnonymizerRule::NotMasked.apply(given);
-        assert_eq!(
-            (shown.label, shown.confidence),
-            (SuggestedLabel::Identifier, 0.8)
-        );
+        assert_eq!((shown.label, shown.confidence), (SuggestedLabel::Identifier, 0.8));
         let indirect =
             AnonymizerRule::Indirect.apply(suggestion(SuggestedLabel::Ignore, Category::Technical, 0.0));
         assert_eq!(
