@@ -270,7 +270,7 @@ fn relations_in(schema: Option<&str>) -> Result<Vec<Oid>, Error> {
     });
     if oid == pg_sys::InvalidOid {
         return Err(Error::unusable(
-            PgSqlErrorCode::ERRCODE_UNDEFINED_SCHEMA,
+            PgSqlErrorCode::ERRCODE_INVALID_SCHEMA_NAME,
             ARGUMENT,
             format!("there is no schema \"{schema}\""),
             "Give the name of a schema of this database.",
