@@ -127,7 +127,7 @@ SELECT column_name, label, category, confidence, substring(evidence FROM 'postgr
 DROP TABLE masked;
 
 -- A whole schema: without partitions, and without columns that take their labels from elsewhere. No row is read.
-SELECT DISTINCT relation FROM disclosure.suggest_labels_in('planted') ORDER BY relation::text COLLATE "C";
+SELECT relation, count(*) AS columns FROM disclosure.suggest_labels_in('planted') GROUP BY relation ORDER BY relation::text COLLATE "C";
 SELECT relation, column_name FROM disclosure.suggest_labels_in('planted') WHERE relation IN ('adults'::regclass, 'stored', 'children');
 SELECT relation, column_name, label FROM disclosure.suggest_labels_in('planted') WHERE relation = 'hidden'::regclass;
 SELECT relation, column_name, label FROM disclosure.suggest_labels_in('planted', full_pass => true) WHERE relation = 'hidden'::regclass;
@@ -146,7 +146,7 @@ DROP SCHEMA bare;
 SELECT * FROM disclosure.unlabelled WHERE relation::text ~ '^(planted\.)?(patients|adults|children|parts|stored)' ORDER BY relation::text, column_name;
 SELECT disclosure.label_columns('patients', identifier => '{email}', ignore => '{created_at}');
 SELECT disclosure.label_columns('parts', quasi => '{blood_group}');
-SET client_min_messages = warning;
+SET client_min_messages = error;
 SELECT disclosure.protect('patients', 'k_anonymity', at_least => 2) \g /dev/null
 RESET client_min_messages;
 SELECT relation, column_name, protected FROM disclosure.unlabelled
@@ -197,5 +197,6 @@ SELECT language, term, matching, category, label, owner FROM disclosure.dictiona
 DELETE FROM disclosure.dictionary WHERE term = 'größe';
 RESET ROLE;
 
+SET client_min_messages = warning;
 DROP SCHEMA planted CASCADE;
 DROP ROLE "pd Suggest";
