@@ -212,7 +212,11 @@ fn measure(columns: &[TrueColumn]) -> [Figures; 2] {
     let mut figures = [Figures::default(), Figures::default()];
     for ((system, table), columns) in tables {
         // A primary key of several columns is none of the columns by itself.
-        let has_one_key = columns.iter().filter(|column| column.facts.is_primary_key).count() == 1;
+        let has_one_key = columns
+            .iter()
+            .filter(|column| column.facts.is_primary_key)
+            .count()
+            == 1;
         let column_facts = |column: &&TrueColumn| ColumnFacts {
             is_primary_key: column.facts.is_primary_key && has_one_key,
             is_unique: column.facts.is_unique && has_one_key,
