@@ -1,7 +1,7 @@
 -- Tables with rows that come with the extension, to which every role may add rows of its own. They have the columns owner
 -- (disclosure_internal.role_reference, NULL for everybody) and shipped (boolean). The installation script inserts the
 -- shipped rows before it creates the triggers. Triggers and no row-level security, because pg_dump by a role that does not
--- bypass row-level security would fail. They have an index on the owner, too.
+-- bypass row-level security would fail.
 
 CREATE FUNCTION disclosure_internal.keep_own_rows() RETURNS trigger
   LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
@@ -71,3 +71,41 @@ $$;
 COMMENT ON FUNCTION disclosure_internal.keep_own_rows() IS
   'trigger of tables with the columns owner and shipped: roles change only their own rows, only the owner of the extension changes those for everybody, and nobody changes those that come with the extension';
 REVOKE EXECUTE ON FUNCTION disclosure_internal.keep_own_rows() FROM PUBLIC;
+
+CREATE FUNCTION disclosure_internal.share_rows(relation regclass) RETURNS void
+  LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  EXECUTE format('CREATE TRIGGER keep_own_rows BEFORE INSERT OR UPDATE OR DELETE ON %s
+    FOR EACH ROW EXECUTE FUNCTION disclosure_internal.keep_own_rows()', relation);
+  EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER keep_own_rows', relation);
+  EXECUTE format('COMMENT ON TRIGGER keep_own_rows ON %s IS %L', relation,
+    'lets roles change only their own rows, and nobody those that come with the extension');
+  EXECUTE format('CREATE TRIGGER keep_all_rows BEFORE TRUNCATE ON %s
+    FOR EACH STATEMENT EXECUTE FUNCTION disclosure_internal.keep_own_rows()', relation);
+  EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER keep_all_rows', relation);
+  EXECUTE format('COMMENT ON TRIGGER keep_all_rows ON %s IS %L', relation, 'refuses TRUNCATE');
+  EXECUTE format('CREATE INDEX ON %s ((owner::oid))', relation); -- for the number of rows of a role
+  PERFORM pg_extension_config_dump(relation, 'WHERE NOT shipped');
+  EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON %s TO PUBLIC', relation); -- the triggers keep the rows of others
+END
+$$;
+COMMENT ON FUNCTION disclosure_internal.share_rows(regclass) IS
+  'called by the installation script: lets every role add rows of its own to a table, and pg_dump dump them';
+REVOKE EXECUTE ON FUNCTION disclosure_internal.share_rows(regclass) FROM PUBLIC;
+
+CREATE FUNCTION disclosure_internal.caller() RETURNS disclosure_internal.role_reference
+  LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT pg_catalog.quote_ident(current_user)::pg_catalog.regrole::disclosure_internal.role_reference;
+END;
+COMMENT ON FUNCTION disclosure_internal.caller() IS 'returns the role that calls';
+
+CREATE FUNCTION disclosure_internal.is_usable(owner disclosure_internal.role_reference) RETURNS boolean
+  LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT is_usable.owner IS NULL
+      OR is_usable.owner::pg_catalog.oid OPERATOR(pg_catalog.=) disclosure_internal.caller()::pg_catalog.oid;
+END;
+COMMENT ON FUNCTION disclosure_internal.is_usable(disclosure_internal.role_reference) IS
+  'returns whether the caller uses a row with this owner: one of its own, or one for everybody';

@@ -13,7 +13,7 @@ CREATE TABLE disclosure.presets (
   clause    text,
   retrieved date,
   note      text,
-  owner     disclosure_internal.role_reference DEFAULT pg_catalog.quote_ident(CURRENT_USER)::pg_catalog.regrole,
+  owner     disclosure_internal.role_reference DEFAULT disclosure_internal.caller(),
   shipped   boolean NOT NULL DEFAULT false
 );
 COMMENT ON TABLE disclosure.presets IS
@@ -29,8 +29,6 @@ COMMENT ON COLUMN disclosure.presets.owner IS 'role that added the row and alone
 COMMENT ON COLUMN disclosure.presets.shipped IS 'whether the row comes with the extension, so that nobody can change it';
 CREATE INDEX presets_name ON disclosure.presets (name); -- not unique: a duplicate would make a restore fail
 COMMENT ON INDEX disclosure.presets_name IS 'finds the criteria of a preset';
-CREATE INDEX presets_owner ON disclosure.presets ((owner::pg_catalog.oid));
-COMMENT ON INDEX disclosure.presets_owner IS 'finds the rows of a role';
 
 INSERT INTO disclosure.presets (name, criterion, measure, at_least, at_most, options, scope, source, clause, retrieved, note, owner, shipped)
 SELECT p.name, p.criterion, p.measure, p.at_least, p.at_most, p.options::pg_catalog.jsonb, p.scope, p.source, p.clause,
@@ -210,25 +208,13 @@ CREATE TRIGGER validate_criterion BEFORE INSERT OR UPDATE ON disclosure.presets
   FOR EACH ROW EXECUTE FUNCTION disclosure_internal.check_preset();
 ALTER TABLE disclosure.presets ENABLE ALWAYS TRIGGER validate_criterion;
 COMMENT ON TRIGGER validate_criterion ON disclosure.presets IS 'checks that a criterion is valid, and that its name is not taken';
-CREATE TRIGGER keep_own_rows BEFORE INSERT OR UPDATE OR DELETE ON disclosure.presets
-  FOR EACH ROW EXECUTE FUNCTION disclosure_internal.keep_own_rows();
-ALTER TABLE disclosure.presets ENABLE ALWAYS TRIGGER keep_own_rows;
-COMMENT ON TRIGGER keep_own_rows ON disclosure.presets IS
-  'lets roles change only their own rows, and nobody those that come with the extension';
-CREATE TRIGGER keep_all_rows BEFORE TRUNCATE ON disclosure.presets
-  FOR EACH STATEMENT EXECUTE FUNCTION disclosure_internal.keep_own_rows();
-ALTER TABLE disclosure.presets ENABLE ALWAYS TRIGGER keep_all_rows;
-COMMENT ON TRIGGER keep_all_rows ON disclosure.presets IS 'refuses TRUNCATE';
-SELECT pg_catalog.pg_extension_config_dump('disclosure.presets', 'WHERE NOT shipped');
-GRANT SELECT, INSERT, UPDATE, DELETE ON disclosure.presets TO PUBLIC; -- the triggers keep the rows of others
+SELECT disclosure_internal.share_rows('disclosure.presets');
 
 CREATE FUNCTION disclosure_internal.usable_presets() RETURNS SETOF disclosure.presets
   LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT p.* FROM disclosure.presets p
-   WHERE p.owner IS NULL
-      OR p.owner::pg_catalog.oid OPERATOR(pg_catalog.=)
-         pg_catalog.quote_ident(CURRENT_USER)::pg_catalog.regrole::pg_catalog.oid;
+   WHERE disclosure_internal.is_usable(p.owner);
 END;
 COMMENT ON FUNCTION disclosure_internal.usable_presets() IS 'returns the criteria that are for everybody, and those of the caller';
 

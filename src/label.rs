@@ -257,24 +257,68 @@ pub fn labels_of(relation: Oid) -> Result<HashMap<String, Label>, Error> {
     Followed::default().labels_of(relation).map(Rc::unwrap_or_clone)
 }
 
+/// Returns the labels of the columns of several relations like [`labels_of`], with one query for all of their own labels.
+pub fn labels_of_each(relations: &[Oid]) -> Result<HashMap<Oid, Rc<Labels>>, Error> {
+    let mut own = own_labels_of(relations)?;
+    for &relation in relations {
+        own.entry(relation).or_default();
+    }
+    let mut followed = Followed {
+        own,
+        ..Followed::default()
+    };
+    let labels = relations
+        .iter()
+        .map(|&relation| Ok((relation, followed.labels_of(relation)?)));
+    labels.collect()
+}
+
+/// Returns an error unless the calling user may set labels of a relation.
+pub fn check_may_label_relation(relation: Oid) -> Result<(), Error> {
+    duties::check_may_label(relation)
+}
+
+/// Sets labels of a relation's columns, all of which exist, for `command`, the function that the user called.
+pub fn set_labels_of(
+    command: &'static CStr,
+    relation: Oid,
+    labels: &[(String, Option<Label>)],
+) -> Result<(), Error> {
+    Target::new(command, "relation", Some(relation))?.set(labels)
+}
+
+/// labelled_columns(relation oid): the columns that have a label, of their own or from other relations
+#[pg_extern(sql = false)]
+fn labelled_columns(relation: Oid) -> Vec<String> {
+    let labels = labels_of(relation).unwrap_or_else(Error::raise);
+    labels.into_keys().collect()
+}
+
 /// The labels of a relation's columns, by name.
 type Labels = HashMap<String, Label>;
 
 /// Labels of relations that have been followed. Those that are being followed have none yet, so that views
 /// which refer to each other do not lead round in a circle.
 #[derive(Default)]
-struct Followed(HashMap<Oid, Rc<Labels>>);
+struct Followed {
+    followed: HashMap<Oid, Rc<Labels>>,
+    /// Labels that were set on columns of relations themselves, as far as they have been read.
+    own: HashMap<Oid, Labels>,
+}
 
 impl Followed {
     fn labels_of(&mut self, relation: Oid) -> Result<Rc<Labels>, Error> {
         // SAFETY: raises an error if the stack is nearly full: views may be nested deeply.
         unsafe { pg_sys::check_stack_depth() };
         pgrx::check_for_interrupts!();
-        if let Some(labels) = self.0.get(&relation) {
+        if let Some(labels) = self.followed.get(&relation) {
             return Ok(Rc::clone(labels));
         }
-        self.0.insert(relation, Rc::default());
-        let mut labels = own_labels_of(relation)?;
+        self.followed.insert(relation, Rc::default());
+        let mut labels = match self.own.remove(&relation) {
+            Some(labels) => labels,
+            None => own_labels_of(&[relation])?.remove(&relation).unwrap_or_default(),
+        };
         match origins_of(relation)? {
             Origins::View(columns) => {
                 for (name, origin) in columns {
@@ -294,25 +338,31 @@ impl Followed {
             }
         }
         let labels = Rc::new(labels);
-        self.0.insert(relation, Rc::clone(&labels));
+        self.followed.insert(relation, Rc::clone(&labels));
         Ok(labels)
     }
 }
 
-/// Returns the labels that were set on a relation's columns themselves.
-fn own_labels_of(relation: Oid) -> Result<Labels, Error> {
-    const QUERY: &str = "SELECT l.column_name::pg_catalog.text, l.label FROM disclosure.labels l \
-         WHERE l.relation::pg_catalog.oid OPERATOR(pg_catalog.=) $1";
-    let mut parameters = Parameters::default();
-    parameters.add(pg_sys::OIDOID, relation.into());
-    let mut labels = HashMap::new();
+/// Returns the labels that were set on columns of relations themselves.
+fn own_labels_of(relations: &[Oid]) -> Result<HashMap<Oid, Labels>, Error> {
+    const QUERY: &str = "SELECT l.relation::pg_catalog.oid, l.column_name::pg_catalog.text, l.label FROM disclosure.labels l \
+         WHERE l.relation::pg_catalog.oid OPERATOR(pg_catalog.=) ANY ($1)";
+    let parameters = Parameters::of_oids(relations)?;
+    let mut labels: HashMap<Oid, Labels> = HashMap::new();
     Spi::connect(|_| -> Result<(), Error> {
-        // SAFETY: within Spi::connect, with an OID for an OID; both columns are of type text.
+        // SAFETY: within Spi::connect, with an array of OIDs; the columns are of type oid, text and text.
         unsafe {
             let answer = Answer::to(QUERY, &parameters, true)?;
             for row in 0..answer.rows() {
-                if let (Some(column), Some(label)) = (answer.get(row, 0), answer.get::<String>(row, 1)) {
-                    labels.insert(column, parsed(&label)?);
+                if let (Some(relation), Some(column), Some(label)) = (
+                    answer.get(row, 0),
+                    answer.get(row, 1),
+                    answer.get::<String>(row, 2),
+                ) {
+                    labels
+                        .entry(relation)
+                        .or_default()
+                        .insert(column, parsed(&label)?);
                 }
             }
         }

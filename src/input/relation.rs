@@ -17,6 +17,8 @@ pub struct Relation {
     /// Schema and name, quoted.
     name: String,
     columns: Vec<ColumnType>,
+    /// What follows the name in FROM: which part of the rows is read; empty for all of them.
+    part: String,
 }
 
 impl Relation {
@@ -36,12 +38,21 @@ impl Relation {
         let columns = columns_of(oid);
         let name = qualified_name(argument, oid)?;
         let columns = columns.ok_or_else(|| no_relation(argument, oid))?;
-        Ok(Relation { name, columns })
+        Ok(Relation {
+            name,
+            columns,
+            part: String::new(),
+        })
     }
 
     /// Returns the relation with only these of its columns.
     pub fn with_columns(self, columns: Vec<ColumnType>) -> Self {
         Relation { columns, ..self }
+    }
+
+    /// Returns the relation with only part of its rows, as a clause of SELECT has it that follows the name, such as LIMIT.
+    pub fn with_part(self, part: String) -> Self {
+        Relation { part, ..self }
     }
 
     /// Returns a column by its name, which comes from `argument`.
@@ -121,14 +132,14 @@ impl Relation {
         self.read_expressions(wanted, dictionaries, sink)
     }
 
-    /// Encodes these expressions, each with its dictionary, for every row that the calling user may see.
-    fn read_expressions<S: Sink>(
+    /// Encodes these expressions, each with a dictionary of its type, for every row that the calling user may see.
+    pub fn read_expressions<S: Sink>(
         &self,
         wanted: Vec<String>,
         dictionaries: Vec<Dictionary>,
         sink: S,
     ) -> Result<Encoded<S>, Error> {
-        let query = format!("SELECT {} FROM {}", wanted.join(", "), self.name);
+        let query = format!("SELECT {} FROM {} {}", wanted.join(", "), self.name, self.part);
         let types: Vec<pg_sys::Oid> = dictionaries
             .iter()
             .map(|dictionary| dictionary.column().oid)

@@ -102,11 +102,17 @@ pub fn oids(query: &str, parameters: &Parameters) -> Result<Vec<pg_sys::Oid>, Er
     })
 }
 
-/// Returns the planner's estimate of the cost of a query without parameters.
+/// The planner's estimates about a query.
+pub struct Estimate {
+    pub cost: f64,
+    pub rows: f64,
+}
+
+/// Returns the planner's estimates about a query without parameters.
 ///
 /// # Safety
 /// Must be called within `Spi::connect`.
-pub unsafe fn cost_of(query: &str) -> Result<f64, Error> {
+pub unsafe fn estimate_of(query: &str) -> Result<Estimate, Error> {
     // SAFETY: by the contract of the function.
     unsafe {
         let kept = plan(query, &[])?;
@@ -118,9 +124,13 @@ pub unsafe fn cost_of(query: &str) -> Result<f64, Error> {
         let statement = (*(*(*plan).stmt_list).elements)
             .ptr_value
             .cast::<pg_sys::PlannedStmt>();
-        let cost = (*(*statement).planTree).total_cost;
+        let tree = &*(*statement).planTree;
+        let estimate = Estimate {
+            cost: tree.total_cost,
+            rows: tree.plan_rows,
+        };
         pg_sys::ReleaseCachedPlan(plan, pg_sys::CurrentResourceOwner);
-        Ok(cost)
+        Ok(estimate)
     }
 }
 

@@ -47,10 +47,15 @@ pub fn becomes(from: pg_sys::Oid, to: pg_sys::Oid) -> bool {
 /// Returns whether the order of a type says how far apart values are: numbers, dates and times, intervals, booleans and
 /// enums, but not texts.
 pub fn has_distances(oid: pg_sys::Oid) -> bool {
+    matches!(type_category(oid), b'N' | b'D' | b'T' | b'B' | b'E')
+}
+
+/// Returns the `typcategory` of a type.
+pub fn type_category(oid: pg_sys::Oid) -> u8 {
     let (mut category, mut is_preferred) = (0, false);
     // SAFETY: an unknown OID raises an ERROR; both pointers are to variables of their types.
     unsafe { pg_sys::get_type_category_preferred(oid, &mut category, &mut is_preferred) };
-    matches!(category as u8, b'N' | b'D' | b'T' | b'B' | b'E')
+    category as u8
 }
 
 /// Returns the name of a type, without any modifier, that is the same under any search_path.

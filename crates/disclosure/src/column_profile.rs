@@ -42,6 +42,11 @@ impl ColumnCounts {
         }
     }
 
+    /// Returns the number of rows.
+    pub fn rows(&self) -> u64 {
+        self.counts.first().map_or(0, |counts| counts.iter().sum())
+    }
+
     /// Returns the statistics of `column`.
     pub fn profile(&self, column: usize) -> ColumnProfile {
         let counts = &self.counts[column];
@@ -73,6 +78,7 @@ mod tests {
         assert_eq!(counts.profile(0), profile(3, 0, 2, 2));
         assert_eq!(counts.profile(1), profile(0, 4, 0, 0));
         assert_eq!(counts.profile(2), profile(3, 1, 3, 1));
+        assert_eq!(counts.rows(), 4);
         assert_eq!(ColumnCounts::new(1).profile(0), profile(0, 0, 0, 0));
     }
 }

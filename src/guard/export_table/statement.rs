@@ -16,7 +16,7 @@ use crate::guc;
 use crate::input::relation::Relation;
 use crate::methods::inference::new_row::RowLookup;
 use crate::pg::catalog::{self, with_heirs};
-use crate::pg::query::{Answer, Parameters, cost_of};
+use crate::pg::query::{Answer, Parameters, estimate_of};
 use crate::pg::types::equality_operator;
 use disclosure::Control;
 use disclosure::inference::{Settings, score_row};
@@ -420,7 +420,7 @@ impl Classes {
     fn faster<'a>(&self, one_by_one: &'a str, in_one_pass: &'a str) -> Result<&'a str, Error> {
         // SAFETY: SPI is connected by the contract of the function.
         let is_few = self.null_patterns.len() <= MOST_PATTERNS
-            && unsafe { cost_of(one_by_one)? <= cost_of(in_one_pass)? * CACHED };
+            && unsafe { estimate_of(one_by_one)?.cost <= estimate_of(in_one_pass)?.cost * CACHED };
         Ok(if is_few { one_by_one } else { in_one_pass })
     }
 

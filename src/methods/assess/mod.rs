@@ -5,7 +5,6 @@ mod finding;
 mod next_step;
 pub mod preset;
 mod subject;
-mod suggested;
 
 use crate::args::Args;
 use crate::error::Error;

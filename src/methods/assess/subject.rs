@@ -8,8 +8,8 @@ use crate::encode::dictionary::Dictionary;
 use crate::error::Error;
 use crate::input::relation::Relation;
 use crate::label::labels_of;
-use crate::methods::assess::suggested;
 use crate::methods::classes::records::{Choice, Needs, ReadRecords, with_population};
+use crate::methods::columns::suggestions as suggested;
 use crate::methods::inference::column_settings::{Purpose, settings_by_labels};
 use crate::methods::inference::options::Options;
 use crate::methods::inference::table::{AttributeTable, Preparation};
@@ -127,8 +127,8 @@ impl Subject {
         if has_suggested_labels {
             let found = suggested::of_relation(oid)?;
             for (name, suggestion) in names.clone().zip(&found) {
-                if let Some(label) = suggested::label(suggestion) {
-                    labels.insert(name.clone(), label.into());
+                if let Some(label) = suggested::label_of(suggestion) {
+                    labels.insert(name.clone(), label.to_string().into());
                 }
             }
             suggestions.get_or_init(|| found);

@@ -7,6 +7,7 @@ mod column_risk;
 mod minimal_uniques;
 mod singling_out;
 mod suda;
+pub mod suggestions;
 
 use crate::args::{names, warn_once};
 use crate::encode::dictionary::Dictionary;

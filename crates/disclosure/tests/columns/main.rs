@@ -2,5 +2,6 @@
 
 mod singling_out;
 mod suda;
+mod suggestions;
 mod tables;
 mod unique_combinations;

@@ -1,6 +1,14 @@
 //! Terms that tell from its name or comment what a column is about.
 
-use super::{Category, SuggestedLabel};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::ops::Range;
+
+use super::name_words::{expand_umlauts, split_words};
+use super::term_files;
+use super::{Category, SuggestedLabel, TableKind};
+
+/// Most words of a name that are compared with one term.
+const MAX_WORDS: usize = 6;
 
 /// A term that occurs in the names and comments of columns.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,19 +53,231 @@ impl Matching {
 /// Terms, prepared so that the terms of a name are found quickly.
 #[derive(Debug, Clone)]
 pub struct Dictionary {
-    _terms: Vec<Term>,
+    terms: Vec<Term>,
+    /// Whether a term was added to the shipped ones, per term.
+    is_added: Vec<bool>,
+    /// Numbers of terms by their words, without spaces.
+    words: FxHashMap<String, Vec<usize>>,
+    /// Numbers of the terms that must be the whole name, without spaces.
+    names: FxHashMap<String, Vec<usize>>,
+    /// Terms that occur within words, by their first two bytes.
+    parts: FxHashMap<[u8; 2], Vec<(String, usize)>>,
+    nouns: FxHashMap<String, TableKind>,
+    noun_parts: Vec<(String, TableKind)>,
+    /// Single words of terms and nouns.
+    vocabulary: FxHashSet<String>,
+}
+
+/// Terms that occur at one place of a name.
+#[derive(Debug, Clone)]
+pub(super) struct Match {
+    /// Which words of the name.
+    pub(super) words: Range<usize>,
+    /// Number of letters that agree.
+    pub(super) letters: usize,
+    /// Numbers of the terms, which may differ in language, label and category.
+    pub(super) terms: Vec<usize>,
 }
 
 impl Dictionary {
-    /// Prepares terms.
+    /// Prepares terms. Terms that are not shipped win over those that are.
     pub fn new(terms: impl IntoIterator<Item = Term>) -> Dictionary {
-        Dictionary {
-            _terms: terms.into_iter().collect(),
+        let mut dictionary = Dictionary {
+            terms: terms.into_iter().collect(),
+            is_added: Vec::new(),
+            words: FxHashMap::default(),
+            names: FxHashMap::default(),
+            parts: FxHashMap::default(),
+            nouns: FxHashMap::default(),
+            noun_parts: Vec::new(),
+            vocabulary: FxHashSet::default(),
+        };
+        let mut shipped: FxHashMap<String, Vec<Term>> = FxHashMap::default();
+        for term in term_files::shipped_terms() {
+            shipped.entry(term.term.clone()).or_default().push(term);
         }
+        for number in 0..dictionary.terms.len() {
+            let term = dictionary.terms[number].clone();
+            let is_shipped = shipped.get(&term.term).is_some_and(|terms| terms.contains(&term));
+            dictionary.is_added.push(!is_shipped);
+            for spelling in spellings(&term.term) {
+                dictionary.insert(number, term.matching, &spelling);
+            }
+        }
+        for noun in term_files::shipped_nouns() {
+            for spelling in spellings(&noun.noun) {
+                let key = spelling.concat();
+                dictionary.vocabulary.extend(spelling);
+                if noun.matching == Matching::Part {
+                    dictionary.noun_parts.push((key.clone(), noun.kind));
+                }
+                dictionary.nouns.entry(key).or_insert(noun.kind);
+            }
+        }
+        dictionary
     }
 
     /// Returns the terms that are part of the extension.
     pub fn shipped_terms() -> Vec<Term> {
-        Vec::new()
+        term_files::shipped_terms()
     }
+
+    fn insert(&mut self, number: usize, matching: Matching, words: &[String]) {
+        let key = words.concat();
+        if key.is_empty() {
+            return;
+        }
+        self.vocabulary.extend(words.iter().cloned());
+        let index = match matching {
+            Matching::Name => &mut self.names,
+            Matching::Words | Matching::Part => &mut self.words,
+        };
+        index.entry(key.clone()).or_default().push(number);
+        if matching == Matching::Part
+            && let Some(&start) = key.as_bytes().first_chunk()
+        {
+            self.parts.entry(start).or_default().push((key, number));
+        }
+    }
+
+    /// Returns a term by its number.
+    pub(super) fn term(&self, number: usize) -> &Term {
+        &self.terms[number]
+    }
+
+    /// Returns whether a term was added to the shipped ones.
+    pub(super) fn is_added(&self, number: usize) -> bool {
+        self.is_added[number]
+    }
+
+    /// Returns the places of a name at which terms occur. `wholes` are the ranges of words that count as the whole name.
+    pub(super) fn find(&self, words: &[String], wholes: &[Range<usize>]) -> Vec<Match> {
+        let mut matches = Vec::new();
+        let mut key = String::new();
+        for start in 0..words.len() {
+            key.clear();
+            for end in start + 1..=words.len().min(start + MAX_WORDS) {
+                key.push_str(&words[end - 1]);
+                let mut terms = self.words.get(&key).cloned().unwrap_or_default();
+                if wholes.contains(&(start..end)) {
+                    terms.extend(self.names.get(&key).into_iter().flatten());
+                }
+                if !terms.is_empty() {
+                    let letters = key.chars().count();
+                    matches.push(Match {
+                        words: start..end,
+                        letters,
+                        terms,
+                    });
+                }
+            }
+            self.find_parts(start, &words[start], &mut matches);
+        }
+        matches
+    }
+
+    fn find_parts(&self, number: usize, word: &str, matches: &mut Vec<Match>) {
+        for (position, start) in word.as_bytes().windows(2).enumerate() {
+            let Some(parts) = self.parts.get(start) else {
+                continue;
+            };
+            for (part, term) in parts {
+                let is_within =
+                    word.len() > part.len() && word.as_bytes()[position..].starts_with(part.as_bytes());
+                if is_within {
+                    let letters = part.chars().count();
+                    matches.push(Match {
+                        words: number..number + 1,
+                        letters,
+                        terms: vec![*term],
+                    });
+                }
+            }
+        }
+    }
+
+    /// Returns the term that must be the whole name, and here is a single word of a longer one.
+    pub(super) fn generic_name(&self, word: &str) -> Option<&Term> {
+        let terms = self.names.get(word)?.iter().map(|&number| &self.terms[number]);
+        terms.into_iter().find(|term| term.category == Category::Name)
+    }
+
+    /// Returns what the rows of a table are that has this noun as its name.
+    pub(super) fn noun(&self, key: &str) -> Option<TableKind> {
+        let part = || self.noun_parts.iter().find(|(part, _)| key.contains(part));
+        self.nouns
+            .get(key)
+            .copied()
+            .or_else(|| part().map(|(_, kind)| *kind))
+    }
+
+    /// Returns the nouns of a name in their order, with the numbers of their words. A longer noun hides those within it.
+    pub(super) fn nouns(&self, words: &[String]) -> Vec<(Range<usize>, TableKind)> {
+        let mut nouns = Vec::new();
+        let mut start = 0;
+        while start < words.len() {
+            let end = (start + 1..=words.len().min(start + 3)).rev();
+            let longest = end.map(|end| (start..end, self.noun(&words[start..end].concat())));
+            let longest = longest.into_iter().find(|(range, kind)| {
+                kind.is_some()
+                    && (range.len() == 1 || self.nouns.contains_key(&words[range.clone()].concat()))
+            });
+            match longest {
+                Some((range, Some(kind))) => {
+                    start = range.end;
+                    nouns.push((range, kind));
+                }
+                _ => start += 1,
+            }
+        }
+        nouns
+    }
+
+    /// Returns the words of a name. Words that were written together are split if both are known: `visitdate`.
+    pub(super) fn split(&self, name: &str) -> Vec<String> {
+        let mut words = Vec::new();
+        for word in split_words(name) {
+            let is_known = self.words.contains_key(&word)
+                || self.names.contains_key(&word)
+                || self.nouns.contains_key(&word);
+            match self.split_word(&word).filter(|_| !is_known) {
+                Some((first, second)) => words.extend([first, second].map(str::to_string)),
+                None => words.push(word),
+            }
+        }
+        words
+    }
+
+    fn split_word<'a>(&self, word: &'a str) -> Option<(&'a str, &'a str)> {
+        let is_part = |part: &str| {
+            part.len() > 2 && (self.vocabulary.contains(part) || self.nouns.contains_key(part))
+                || KEY_WORDS.contains(&part)
+        };
+        let is_split = |first: &str, second: &str| {
+            let has_long = first.len() > 3 || second.len() > 3;
+            let is_key =
+                |part: &str, other: &str| KEY_WORDS.contains(&part) && self.nouns.contains_key(other);
+            has_long && first.len() > 2 && second.len() > 2 && is_part(first) && is_part(second)
+                || is_key(second, first)
+                || is_key(first, second)
+        };
+        let places = (2..word.len().saturating_sub(1)).filter(|&place| word.is_char_boundary(place));
+        places
+            .map(|place| word.split_at(place))
+            .find(|(first, second)| is_split(first, second))
+    }
+}
+
+/// Words that mark a key and nothing else.
+const KEY_WORDS: [&str; 12] = [
+    "id", "uuid", "guid", "key", "fk", "pk", "oid", "sk", "idx", "nr", "no", "num",
+];
+
+/// Returns the words of a term in each of its spellings.
+fn spellings(term: &str) -> impl Iterator<Item = Vec<String>> {
+    let expanded = expand_umlauts(term);
+    [Some(term.to_string()), expanded]
+        .into_iter()
+        .flatten()
+        .map(|term| split_words(&term))
 }

@@ -1,12 +1,31 @@
 //! Suggests labels for the columns of a table.
+//!
+//! First the table is looked at as a whole: what its rows are (persons, events of persons, organisations, things, codes,
+//! settings), by the nouns of its name and by what its columns are called, and in which language. Then each column gets
+//! clues: the assumption that it concerns no person, its name or its role as a key, its type, its comment, its statistics
+//! and its values. A clue adds a number to one label, as the logarithm of odds. A term counts more the more of the name it
+//! explains; a term that is ordinary in tables about things, such as a city or a date, counts only as far as the table is
+//! about persons. The label with the largest sum is suggested, and its share is its confidence. The evidence names the
+//! clues that spoke for it, the strongest first.
 
+mod anonymizer;
 mod category;
+mod clues;
 mod dictionary;
 mod facts;
+mod measured;
+mod name_words;
+mod reading;
+mod rules;
+mod table_kind;
+mod term_files;
 
+pub use anonymizer::AnonymizerRule;
 pub use category::Category;
 pub use dictionary::{Dictionary, Matching, Term};
 pub use facts::{ColumnFacts, ColumnStatistics, TableFacts, TypeKind};
+use rules::Rules;
+use table_kind::{Context, TableKind};
 
 /// Label that is suggested for a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -62,12 +81,26 @@ pub struct Suggestion {
 }
 
 /// Returns a suggestion for each column, in their order.
-pub fn suggest(table: &TableFacts, _dictionary: &Dictionary) -> Vec<Suggestion> {
-    let nothing = || Suggestion {
-        label: SuggestedLabel::Ignore,
-        category: Category::Technical,
-        confidence: 0.0,
-        evidence: String::new(),
+pub fn suggest(table: &TableFacts, dictionary: &Dictionary) -> Vec<Suggestion> {
+    let readings = reading::read_names(table, dictionary);
+    let languages = reading::count_languages(&readings, dictionary);
+    let best: Vec<_> = readings
+        .iter()
+        .map(|reading| reading.best(dictionary, &languages))
+        .collect();
+    let context = Context::new(table, &readings, &best, &languages, dictionary);
+    let columns = table.columns.iter().zip(&readings).zip(&best);
+    let suggest = |((facts, reading), best): ((_, _), &Option<_>)| {
+        let best = best.as_ref();
+        let rules = Rules {
+            facts,
+            reading,
+            best,
+            context: &context,
+            languages: &languages,
+            dictionary,
+        };
+        clues::add_up(&rules.clues())
     };
-    table.columns.iter().map(|_| nothing()).collect()
+    columns.map(suggest).collect()
 }

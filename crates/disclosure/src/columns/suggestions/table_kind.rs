@@ -1,0 +1,197 @@
+//! What the rows of a table are, from the names of the table and its columns.
+
+use super::dictionary::Dictionary;
+use super::reading::{Best, KeyWord, Languages, Reading, is_noun_first};
+use super::{Category, SuggestedLabel, TableFacts};
+
+/// What a row of a table stands for, or what a key refers to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum TableKind {
+    /// A person whom the data is about: patient, member, customer, user, student.
+    Person,
+    /// A person who is usually the second one in a row: doctor, teacher, seller, cashier, author.
+    Second,
+    /// A household or family.
+    Household,
+    /// An event of persons: visit, order, payment, login, message.
+    Event,
+    /// An organisation or a part of it: company, school, hospital, department, store.
+    Organisation,
+    /// A thing that is no person: product, film, course, file.
+    Thing,
+    /// A list of codes: country, type, status, category.
+    List,
+    /// Settings of the software: option, template, permission, cache.
+    Setting,
+    /// Figures about many persons: frequency, total, statistics.
+    Aggregate,
+}
+
+impl TableKind {
+    /// The kinds with their words in the term files.
+    pub(super) const WORDS: [(&str, TableKind); 9] = [
+        ("person", TableKind::Person),
+        ("second", TableKind::Second),
+        ("household", TableKind::Household),
+        ("event", TableKind::Event),
+        ("organisation", TableKind::Organisation),
+        ("thing", TableKind::Thing),
+        ("list", TableKind::List),
+        ("setting", TableKind::Setting),
+        ("aggregate", TableKind::Aggregate),
+    ];
+
+    /// Returns whether it is a person.
+    pub(super) fn is_person(self) -> bool {
+        matches!(self, TableKind::Person | TableKind::Second)
+    }
+
+    /// Returns how to speak of a table of this kind.
+    pub(super) fn describe(self) -> &'static str {
+        match self {
+            TableKind::Person | TableKind::Second => "the table is about persons",
+            TableKind::Household => "the table is about households",
+            TableKind::Event => "the table is about events of persons",
+            TableKind::Organisation => "the table is about organisations",
+            TableKind::Thing => "the table is about things",
+            TableKind::List => "the table is a list of codes",
+            TableKind::Setting => "the table is about settings of the software",
+            TableKind::Aggregate => "the table has figures about many persons",
+        }
+    }
+}
+
+/// What is known about a table as a whole.
+#[derive(Debug, Clone)]
+pub(super) struct Context {
+    /// What its rows are, if that is known.
+    pub(super) kind: Option<TableKind>,
+    /// How much speaks for data about persons, as the logarithm of odds.
+    pub(super) people: f64,
+    /// Whether nouns come first in the language of its names.
+    pub(super) is_noun_first: bool,
+    /// Whether a column is a key of the table.
+    pub(super) has_key: bool,
+    /// Number of columns that are keys of a person.
+    pub(super) person_keys: usize,
+    /// Words of the table's name.
+    pub(super) words: Vec<String>,
+}
+
+impl Context {
+    /// Judges a table from its name and from the best term of each column.
+    pub(super) fn new(
+        table: &TableFacts,
+        readings: &[Reading],
+        best: &[Option<Best<'_>>],
+        languages: &Languages,
+        dictionary: &Dictionary,
+    ) -> Context {
+        let words = dictionary.split(&table.name);
+        let named = kind_of_name(&words, dictionary);
+        let personal: f64 = best.iter().flatten().map(personal_weight).sum();
+        let is_noun_first = is_noun_first(languages);
+        let is_person_key = |number: &usize| {
+            let (reading, column) = (&readings[*number], &table.columns[*number]);
+            let target = key_target(reading, &column.references, is_noun_first, dictionary);
+            let is_audit = best[*number]
+                .as_ref()
+                .is_some_and(|best| best.term.label == SuggestedLabel::Ignore);
+            target.is_some_and(TableKind::is_person) && reading.key_word() == KeyWord::Key && !is_audit
+        };
+        let person_keys = (0..readings.len()).filter(is_person_key).count();
+        let refers = person_keys > 0;
+        let kind = match named {
+            Some(kind) if !kind.is_person() && kind != TableKind::Event && personal >= 6.0 && !refers => {
+                Some(TableKind::Person)
+            }
+            None if personal >= 3.5 => Some(TableKind::Person),
+            None if refers => Some(TableKind::Event),
+            kind => kind,
+        };
+        let people = match kind {
+            Some(TableKind::Person | TableKind::Second | TableKind::Household) => 1.5,
+            Some(TableKind::Event) if refers => 1.3,
+            Some(TableKind::Event) => 0.5 + (personal * 0.2).min(0.8),
+            Some(TableKind::Aggregate) => 0.8,
+            None => (personal - 1.0).clamp(-0.5, 1.2),
+            Some(TableKind::Organisation) => -1.0,
+            Some(_) if refers => -0.3 + (personal * 0.2).min(0.8),
+            Some(_) => -2.5 + (personal * 0.15).min(0.8),
+        };
+        let is_own = |reading: &Reading| reading.key_word() == KeyWord::Key && is_own_key(reading, &words);
+        let has_key = table.columns.iter().any(|column| column.is_primary_key) || readings.iter().any(is_own);
+        Context {
+            kind,
+            people,
+            is_noun_first,
+            has_key,
+            person_keys,
+            words,
+        }
+    }
+}
+
+/// Returns whether a key is that of the table itself, such as `id` or `visit_id` in visits.
+pub(super) fn is_own_key(reading: &Reading, table_words: &[String]) -> bool {
+    let base = reading.base();
+    base.is_empty() || base.iter().all(|word| table_words.iter().any(|one| one == word))
+}
+
+/// Returns how much the best term of a column says that the table is about persons.
+fn personal_weight(best: &Best<'_>) -> f64 {
+    use Category::*;
+    let is_weak = best.coverage < 0.5 || best.is_foreign;
+    let weight = match (best.term.label, best.term.category) {
+        (SuggestedLabel::Ignore, _) => 0.0,
+        (SuggestedLabel::Person | SuggestedLabel::Household | SuggestedLabel::Weight, _) => 1.0,
+        (SuggestedLabel::Identifier, Name) => 1.5,
+        (_, Ssn | Mrn | HealthPlan | Religion | SexLife | Ethnicity) => 1.5,
+        (_, Demographic | Health | Credential | Email | Biometric) => 0.8,
+        (_, Phone | Education | Licence) => 0.5,
+        (_, Financial | Geographic | Date | Account) => 0.2,
+        _ => 0.1,
+    };
+    if is_weak { weight * 0.5 } else { weight }
+}
+
+/// Returns what the rows of a table are that has this name.
+pub(super) fn kind_of_name(words: &[String], dictionary: &Dictionary) -> Option<TableKind> {
+    let kinds: Vec<TableKind> = dictionary
+        .nouns(words)
+        .into_iter()
+        .map(|(_, kind)| kind)
+        .collect();
+    let (first, last) = (*kinds.first()?, *kinds.last()?);
+    let has = |kind: TableKind| kinds.contains(&kind);
+    let is_person = kinds.iter().any(|kind| kind.is_person());
+    Some(match () {
+        () if [first, last].contains(&TableKind::List) => TableKind::List,
+        () if [TableKind::Setting, TableKind::Aggregate].contains(&last) => last,
+        () if is_person && kinds.iter().all(|kind| kind.is_person()) => first,
+        () if last.is_person() && !has(TableKind::Event) => last,
+        () if is_person || has(TableKind::Event) => TableKind::Event,
+        () => last,
+    })
+}
+
+/// Returns what a key refers to, by its foreign key or else by the nouns of its name.
+pub(super) fn key_target(
+    reading: &Reading,
+    references: &Option<(String, String)>,
+    is_noun_first: bool,
+    dictionary: &Dictionary,
+) -> Option<TableKind> {
+    let referenced = || {
+        let (table, _) = references.as_ref()?;
+        kind_of_name(&dictionary.split(table), dictionary)
+    };
+    let head = reading
+        .nouns
+        .iter()
+        .find(|(words, _)| reading.is_head(words, is_noun_first));
+    let nouns = head
+        .or_else(|| reading.nouns.iter().find(|(_, kind)| kind.is_person()))
+        .or(reading.nouns.last());
+    referenced().or_else(|| nouns.map(|(_, kind)| *kind))
+}
