@@ -527,6 +527,7 @@ pub unsafe fn describe(query: *mut Query) -> Result<Vec<String>, Error> {
     let hidden = shape.hidden.iter().filter_map(|hidden| match &hidden.kind {
         HiddenKind::Value(origins) => Some(format!("hidden value: {}", names(origins))),
         HiddenKind::Condition(origins) => Some(format!("hidden condition: {}", names(origins))),
+        HiddenKind::Absence(origins) => Some(format!("hidden absence: {}", names(origins))),
         HiddenKind::Branch => Some("hidden branch".into()),
         HiddenKind::Identity => None,
     });

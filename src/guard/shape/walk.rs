@@ -468,6 +468,7 @@ impl Walk<'_> {
                 nulling: nulling.to_vec(),
                 occurrences: found_before..self.occurrences.len(),
                 determined_by: None,
+                deciding: Vec::new(),
                 list: None,
             })
         }
