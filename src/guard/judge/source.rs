@@ -71,10 +71,10 @@ pub struct Column {
     /// Whether it tells only in which rows a value of columns is NULL. That counts for the privacy score. For other
     /// measures NULL is the worst value already.
     pub(super) is_absence: bool,
-    /// Whether it is made of a column that names people: an identifier, or a column labelled person or household.
-    pub(super) names_people: bool,
-    /// Whether it is made of a column without a label.
-    pub(super) is_unlabelled: bool,
+    /// Columns among the origins that name people: identifiers, and columns labelled person or household.
+    pub(super) identifiers: Origins,
+    /// Columns among the origins that have no label.
+    pub(super) unlabelled: Origins,
     /// Occurrences that it comes from.
     pub(super) from: BTreeSet<usize>,
     /// Output columns that make a hidden column count; `None` if it always counts, or is an output column.
@@ -117,8 +117,8 @@ impl Source {
                 weights: weights.or(may_link.then_some(KNOWN)),
                 is_computed: !output.is_plain,
                 nulls_are_values: labels.nulls_are_values(&output.origins)?,
-                names_people: labels.naming(&output.origins)?.is_some(),
-                is_unlabelled: labels.is_unlabelled(&output.origins)?,
+                identifiers: labels.identifiers(&output.origins)?,
+                unlabelled: labels.unlabelled(&output.origins)?,
                 origins: output.origins.clone(),
                 always_counts: false,
                 is_value: true,
@@ -153,8 +153,8 @@ impl Source {
                 is_computed: false,
                 nulls_are_values: matches!(hidden.kind, HiddenKind::Value(_))
                     && labels.nulls_are_values(&origins)?,
-                names_people: labels.naming(&origins)?.is_some(),
-                is_unlabelled: labels.is_unlabelled(&origins)?,
+                identifiers: labels.identifiers(&origins)?,
+                unlabelled: labels.unlabelled(&origins)?,
                 origins,
                 weights,
                 always_counts: matches!(hidden.kind, HiddenKind::Branch),
@@ -207,8 +207,8 @@ impl Source {
                 weights: labels.weights(&origins)?,
                 is_computed: false,
                 nulls_are_values: labels.nulls_are_values(&origins)?,
-                names_people: labels.naming(&origins)?.is_some(),
-                is_unlabelled: labels.is_unlabelled(&origins)?,
+                identifiers: labels.identifiers(&origins)?,
+                unlabelled: labels.unlabelled(&origins)?,
                 origins,
                 always_counts: false,
                 is_value: true,
