@@ -153,6 +153,7 @@ impl Labels {
     /// of all, or `None` if all are labelled `ignore`. In an export an identifier counts as a quasi-identifier,
     /// because an adversary who knows it knows whose row it is; so does a sampling weight.
     pub fn weights(&mut self, origins: &Origins) -> Result<Option<Weights>, Error> {
+        let unlabelled = self.unlabelled(origins)?;
         let mut worst: Option<Weights> = None;
         let mut is_ignored = false;
         for origin in origins {
@@ -164,7 +165,7 @@ impl Labels {
                 Some(label) if label.is_identifier() || label == Label::Weight => Label::Quasi.weights(),
                 Some(label) => label.weights(),
                 None if self.is_passed_on(origin, origins) => continue,
-                None if self.is_protected(origin.relation) => Some(Weights::UNLABELLED),
+                None if unlabelled.contains(origin) => Some(Weights::UNLABELLED),
                 None => Some(KNOWN),
             };
             let so_far = worst.get_or_insert(Weights {
@@ -183,6 +184,7 @@ impl Labels {
     /// Returns whether a NULL in a value that is made of `origins` is a value by itself: all labels of sensitive
     /// columns among these say so.
     pub fn nulls_are_values(&mut self, origins: &Origins) -> Result<bool, Error> {
+        let unlabelled = self.unlabelled(origins)?;
         let mut are_values = false;
         for origin in origins {
             let is_sensitive = match self.of(origin)? {
@@ -192,7 +194,7 @@ impl Labels {
                 }
                 Some(label) => label.weights().is_some_and(|weights| weights.danger > 0.0),
                 None if self.is_passed_on(origin, origins) => false,
-                None => self.is_protected(origin.relation),
+                None => unlabelled.contains(origin),
             };
             if is_sensitive {
                 return Ok(false);
@@ -224,7 +226,8 @@ impl Labels {
     }
 
     /// Returns those of these columns that are protected and have no label. A column of a protected view without a label
-    /// of its own has that of the columns that it is made of, and then these need one, too, whatever they belong to.
+    /// of its own has that of the columns that it is made of. So these need one, too, even if their own relation is not
+    /// protected.
     pub fn unlabelled(&mut self, origins: &Origins) -> Result<Origins, Error> {
         let mut without = Origins::new();
         for origin in origins {
@@ -232,13 +235,16 @@ impl Labels {
                 without.insert(origin.clone());
             }
         }
-        let needs_others =
-            |origin: &Origin| self.is_protected(origin.relation) && self.is_passed_on(origin, origins);
-        let is_of_view = without.iter().any(needs_others);
-        let counts = |origin: &Origin| {
-            !self.is_passed_on(origin, origins) && (is_of_view || self.is_protected(origin.relation))
-        };
-        without.retain(counts);
+        let mut needing: Vec<Oid> = Vec::new();
+        for origin in &without {
+            if self.is_passed_on(origin, origins) && self.is_protected(origin.relation) {
+                needing.extend(policy::relations_under(origin.relation)?);
+            }
+        }
+        without.retain(|origin| {
+            let is_meant = self.is_protected(origin.relation) || needing.contains(&origin.relation);
+            is_meant && !self.is_passed_on(origin, origins)
+        });
         Ok(without)
     }
 

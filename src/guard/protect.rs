@@ -144,7 +144,6 @@ impl Given {
             at_least: None,
             statistic: None,
             threshold: None,
-            on_rows: None,
             min_people: self.min_people.or(Some(1)),
             preset: None,
             ..self.clone()

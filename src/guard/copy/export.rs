@@ -527,11 +527,9 @@ fn counted(shape: &Shape, labels: &mut Labels) -> Result<String, Error> {
     if !leaving.is_empty() {
         parts.push(labels.described(&leaving)?.join(", "));
     }
-    if !shape.conditions.is_empty() {
-        parts.push(format!(
-            "conditions on {}",
-            labels.described(&shape.conditions)?.join(", ")
-        ));
+    let conditions = labels.described(&shape.conditions)?;
+    if !conditions.is_empty() {
+        parts.push(format!("conditions on {}", conditions.join(", ")));
     }
     Ok(parts.join("; "))
 }
