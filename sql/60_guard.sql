@@ -22,7 +22,8 @@ CREATE TABLE disclosure_internal.policy (
   min_confidence float8 NOT NULL DEFAULT 0.9,
   max_refusals  int NOT NULL DEFAULT 20,
   details       boolean NOT NULL DEFAULT false,
-  locked        boolean NOT NULL DEFAULT false
+  locked        boolean NOT NULL DEFAULT false,
+  preset        text
 );
 COMMENT ON TABLE disclosure_internal.policy IS
   'policies defined by disclosure.protect(); a table, so that pg_dump dumps it; read disclosure.policies instead';
@@ -32,6 +33,7 @@ COMMENT ON COLUMN disclosure_internal.policy.measure IS
 COMMENT ON COLUMN disclosure_internal.policy.measure_owner IS
   'owner of the function when the policy was defined; if the owner changes, exports are refused';
 COMMENT ON COLUMN disclosure_internal.policy.min_people IS 'NULL means the default, which depends on the limit';
+COMMENT ON COLUMN disclosure_internal.policy.preset IS 'name and version of the preset that the policy was copied from';
 COMMENT ON COLUMN disclosure_internal.policy.attnums IS
   'numbers of the columns, looked up by name at every insert, because a restored table may number its columns differently';
 CREATE INDEX policy_number ON disclosure_internal.policy (policy); -- not unique: a duplicate would make a restore fail
@@ -546,7 +548,7 @@ COMMENT ON FUNCTION disclosure_internal.is_armed(regclass) IS
 CREATE VIEW disclosure.policies AS
   SELECT p.policy, p.relation::regclass AS relation, p.measure, p.statistic, p.threshold, p.at_most, p.at_least,
          p.columns, p.for_role::regrole AS for_role, p.on_rows, p.only_by_copy,
-         disclosure_internal.policy_min_people(p) AS min_people, p.min_confidence, p.max_refusals, p.details, p.locked,
+         disclosure_internal.policy_min_people(p) AS min_people, p.min_confidence, p.max_refusals, p.details, p.locked, p.preset,
          (SELECT disclosure_internal.enforcement()) AS enforcement,
          CASE WHEN p.on_rows IS NOT NULL THEN disclosure_internal.is_armed(p.relation::regclass) END AS guards_rows,
          disclosure_internal.policy_problem(p) AS problem,
@@ -561,6 +563,8 @@ COMMENT ON COLUMN disclosure.policies.max_refusals IS
 COMMENT ON COLUMN disclosure.policies.details IS 'whether a refusal says what was measured';
 COMMENT ON COLUMN disclosure.policies.locked IS
   'whether only roles that may execute disclosure.administer_policies() can change the policy and the labels of its relation';
+COMMENT ON COLUMN disclosure.policies.preset IS
+  'name and version of the preset that the policy was copied from; later changes of the preset do not change the policy';
 COMMENT ON COLUMN disclosure.policies.enforcement IS
   'enforced (shared_preload_libraries: stops hostile users), advisory (session_preload_libraries: protects honest users from mistakes), or off';
 COMMENT ON COLUMN disclosure.policies.guards_rows IS

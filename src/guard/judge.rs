@@ -38,6 +38,7 @@ use pgrx::prelude::*;
 use pgrx::spi::quote_identifier;
 use serde_json::{Value, json};
 use source::{Place, as_count, by_bytes};
+use std::collections::BTreeSet;
 
 impl Source {
     /// Returns whether two occurrences of the policy's relation have the same stored rows or none in common.
@@ -366,26 +367,42 @@ pub fn as_json(weights: Weights) -> Value {
     json!({"likelihood": weights.likelihood, "danger": weights.danger})
 }
 
-/// Counts the columns that name people, or have no label.
+/// Counts the stored columns that name people, or have no label. Conditions on them count, too. In an export the number
+/// follows from the query alone, so that a refusal tells nothing about rows. A relation without rows has none to show.
 fn columns(figure: ColumnFigure, source: &Source, counting: &[&Column]) -> Result<Measured, Error> {
-    let is_meant = |column: &&&Column| match figure {
-        ColumnFigure::Identifiers => column.names_people,
-        ColumnFigure::Unlabelled => column.is_unlabelled,
-    };
-    let found = counting
-        .iter()
-        .filter(|column| column.is_value)
-        .filter(is_meant)
-        .count();
-    let rows = match &source.place {
-        Place::Spool { tally, .. } => as_count(tally.rows()),
-        Place::Relation(_) => rows_of(source)?,
+    let found = unwanted(figure, counting).len() as f64;
+    let (value, rows) = match &source.place {
+        Place::Spool { tally, .. } => (Some(found), as_count(tally.rows())),
+        Place::Relation(_) => {
+            let rows = rows_of(source)?;
+            ((rows > 0).then_some(found), rows)
+        }
     };
     Ok(Measured {
-        value: (rows > 0).then_some(found as f64),
+        value,
         rows,
         unsafe_rows: None,
     })
+}
+
+/// Returns the stored columns that a figure counts.
+fn unwanted<'a>(figure: ColumnFigure, counting: &[&'a Column]) -> BTreeSet<&'a Origin> {
+    let of_column = |column: &&'a Column| match figure {
+        ColumnFigure::Identifiers => &column.identifiers,
+        ColumnFigure::Unlabelled => &column.unlabelled,
+    };
+    counting.iter().flat_map(of_column).collect()
+}
+
+/// Returns a column that must not leave if the policy limits the number of such columns and the export has more of them.
+pub fn unwanted_column<'a>(policy: &Policy, source: &'a Source) -> Result<Option<&'a Origin>, Error> {
+    let Measure::Columns(figure) = policy.measure else {
+        return Ok(None);
+    };
+    let family = policy::family_of(&[policy.relation])?;
+    let found = unwanted(figure, &source.counting(policy, &family));
+    let is_allowed = policy.limit.allows(found.len() as f64);
+    Ok(found.into_iter().next().filter(|_| !is_allowed))
 }
 
 /// Returns the number of rows.

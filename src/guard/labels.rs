@@ -32,6 +32,8 @@ pub struct Labels {
     policies: Vec<Rc<Policy>>,
     /// Relations that these policies concern.
     protected: Vec<Oid>,
+    /// Views that are taken as one relation, whatever they read.
+    taken_whole: Vec<Oid>,
     /// Whether the exporting role could change all these policies.
     are_own: bool,
 }
@@ -45,6 +47,7 @@ impl Labels {
             people: HashMap::new(),
             policies: policies.to_vec(),
             protected: policy::family_of(&relations)?,
+            taken_whole: Vec::new(),
             are_own: relations.into_iter().all(could_be_own),
         })
     }
@@ -56,6 +59,7 @@ impl Labels {
             people: HashMap::new(),
             policies: Vec::new(),
             protected: policy::family_of(&[relation])?,
+            taken_whole: Vec::new(),
             are_own: true,
         })
     }
@@ -73,6 +77,17 @@ impl Labels {
     /// Takes a relation for a protected one: a materialized view that is made of protected relations.
     pub fn protect(&mut self, relation: Oid) {
         self.protected.push(relation);
+    }
+
+    /// Takes a view as one relation: what its columns are made of is not among the origins of a value.
+    pub fn take_whole(&mut self, view: Oid) {
+        self.taken_whole.push(view);
+    }
+
+    /// Returns whether a column of a view counts as the columns that it is made of, which are among the origins, too.
+    fn is_passed_on(&self, origin: &Origin, origins: &Origins) -> bool {
+        let is_whole = self.taken_whole.contains(&origin.relation);
+        catalog::is_view(origin.relation) && origins.len() > 1 && !is_whole
     }
 
     fn is_protected(&self, relation: Oid) -> bool {
@@ -138,6 +153,7 @@ impl Labels {
     /// of all, or `None` if all are labelled `ignore`. In an export an identifier counts as a quasi-identifier,
     /// because an adversary who knows it knows whose row it is; so does a sampling weight.
     pub fn weights(&mut self, origins: &Origins) -> Result<Option<Weights>, Error> {
+        let unlabelled = self.unlabelled(origins)?;
         let mut worst: Option<Weights> = None;
         let mut is_ignored = false;
         for origin in origins {
@@ -148,9 +164,8 @@ impl Labels {
                 }
                 Some(label) if label.is_identifier() || label == Label::Weight => Label::Quasi.weights(),
                 Some(label) => label.weights(),
-                // The columns that a view's column is made of are among the origins, too.
-                None if catalog::is_view(origin.relation) && origins.len() > 1 => continue,
-                None if self.is_protected(origin.relation) => Some(Weights::UNLABELLED),
+                None if self.is_passed_on(origin, origins) => continue,
+                None if unlabelled.contains(origin) => Some(Weights::UNLABELLED),
                 None => Some(KNOWN),
             };
             let so_far = worst.get_or_insert(Weights {
@@ -169,6 +184,7 @@ impl Labels {
     /// Returns whether a NULL in a value that is made of `origins` is a value by itself: all labels of sensitive
     /// columns among these say so.
     pub fn nulls_are_values(&mut self, origins: &Origins) -> Result<bool, Error> {
+        let unlabelled = self.unlabelled(origins)?;
         let mut are_values = false;
         for origin in origins {
             let is_sensitive = match self.of(origin)? {
@@ -177,8 +193,8 @@ impl Labels {
                     false
                 }
                 Some(label) => label.weights().is_some_and(|weights| weights.danger > 0.0),
-                None if catalog::is_view(origin.relation) && origins.len() > 1 => false,
-                None => self.is_protected(origin.relation),
+                None if self.is_passed_on(origin, origins) => false,
+                None => unlabelled.contains(origin),
             };
             if is_sensitive {
                 return Ok(false);
@@ -198,20 +214,38 @@ impl Labels {
         Ok(None)
     }
 
-    /// Returns whether one of these columns is protected and has no label. A column of a view may have its label from
-    /// the columns that it is made of, which are among these.
-    pub fn is_unlabelled(&mut self, origins: &Origins) -> Result<bool, Error> {
-        let (mut is_protected, mut has_label) = (false, false);
+    /// Returns those of these columns that name people.
+    pub fn identifiers(&mut self, origins: &Origins) -> Result<Origins, Error> {
+        let mut found = Origins::new();
         for origin in origins {
-            let label = self.of(origin)?;
-            let is_passed_on = catalog::is_view(origin.relation) && origins.len() > 1;
-            if label.is_none() && !is_passed_on && self.is_protected(origin.relation) {
-                return Ok(true);
+            if self.of(origin)?.is_some_and(|label| label.is_identifier()) {
+                found.insert(origin.clone());
             }
-            is_protected |= self.is_protected(origin.relation);
-            has_label |= label.is_some();
         }
-        Ok(is_protected && !has_label)
+        Ok(found)
+    }
+
+    /// Returns those of these columns that are protected and have no label. A column of a protected view without a label
+    /// of its own has that of the columns that it is made of. So these need one, too, even if their own relation is not
+    /// protected.
+    pub fn unlabelled(&mut self, origins: &Origins) -> Result<Origins, Error> {
+        let mut without = Origins::new();
+        for origin in origins {
+            if self.of(origin)?.is_none() {
+                without.insert(origin.clone());
+            }
+        }
+        let mut needing: Vec<Oid> = Vec::new();
+        for origin in &without {
+            if self.is_passed_on(origin, origins) && self.is_protected(origin.relation) {
+                needing.extend(policy::relations_under(origin.relation)?);
+            }
+        }
+        without.retain(|origin| {
+            let is_meant = self.is_protected(origin.relation) || needing.contains(&origin.relation);
+            is_meant && !self.is_passed_on(origin, origins)
+        });
+        Ok(without)
     }
 
     /// Returns whether these are a column labelled person, possibly read through views.
@@ -257,7 +291,7 @@ impl Labels {
             let label = match self.of(origin)? {
                 Some(Label::Ignore) if !self.policies.iter().any(is_named) => continue,
                 Some(label) => label.outline(),
-                None if catalog::is_view(origin.relation) && origins.len() > 1 => continue,
+                None if self.is_passed_on(origin, origins) => continue,
                 None => "no label".into(),
             };
             described.push(format!("{} ({label})", origin.column));

@@ -19,8 +19,9 @@ use pgrx::{IntoDatum, direct_function_call};
 use std::ffi::CStr;
 
 /// Hint that lists the allowed measures.
-pub const MEASURES: &str = "Give privacy_score, k_anonymity, expected_cracks, identifier_columns, unlabelled_columns, a figure of \
-                            risk_summary or diversity such as prosecutor_average or l_distinct, or a function that takes the text of a query and returns a number.";
+pub const MEASURES: &str = "Give privacy_score, k_anonymity, expected_cracks, identifier_columns, unlabelled_columns, a \
+                            figure of risk_summary or diversity such as prosecutor_average or l_distinct, or a function \
+                            that takes the text of a query and returns a number.";
 
 /// Function that a policy names.
 #[derive(Debug, Clone, PartialEq)]

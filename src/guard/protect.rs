@@ -56,6 +56,8 @@ struct Stored {
     bounds: Bounds,
     details: bool,
     locked: bool,
+    /// Name and version of the preset that the policy comes from, if it comes from one.
+    preset: Option<String>,
 }
 
 /// protect(relation regclass, measure text, columns name[], at_most float8, at_least float8, for_role regrole,
@@ -91,11 +93,29 @@ fn define_all(given: Given) -> Result<Vec<i32>, Error> {
     let unlabelled = given
         .refuses_unlabelled()?
         .then(|| given.about_unlabelled_columns());
-    let mut wanted = match &given.preset {
-        Some(preset) => given.of_preset(preset)?,
-        None => vec![given],
+    let mut wanted = match (&given.measure, &given.preset) {
+        (Some(_), None) => vec![given],
+        (None, Some(name)) => {
+            let preset = Preset::named(Some(name))?;
+            given.of_preset(&preset)?
+        }
+        _ => {
+            return Err(Error::argument(
+                "measure, preset",
+                "exactly one of them must be given",
+                "Give a measure and its limit, or the name of a preset, such as 'standard'.",
+            ));
+        }
     };
-    wanted.extend(unlabelled.filter(|extra| wanted.iter().all(|other| other.measure != extra.measure)));
+    if let Some(unlabelled) = unlabelled {
+        match wanted
+            .iter_mut()
+            .find(|other| other.has_same_subject(&unlabelled))
+        {
+            Some(same) => same.at_most = unlabelled.at_most,
+            None => wanted.push(unlabelled),
+        }
+    }
     let stored: Vec<Stored> = wanted.into_iter().map(check).collect::<Result<_, _>>()?;
     stored.into_iter().map(define).collect()
 }
@@ -114,23 +134,31 @@ impl Given {
         }
     }
 
-    /// Returns the arguments of a policy that lets no column without a label leave.
+    /// Returns the arguments of a policy that lets no column without a label leave. How many people must leave is said by
+    /// the other policies of the call.
     fn about_unlabelled_columns(&self) -> Self {
         Given {
             measure: Some(ColumnFigure::Unlabelled.name().into()),
+            columns: None,
             at_most: Some(0.0),
             at_least: None,
             statistic: None,
             threshold: None,
-            on_rows: None,
+            min_people: self.min_people.or(Some(1)),
+            preset: None,
             ..self.clone()
         }
     }
 
-    /// Returns the arguments of a policy for each criterion of a preset.
-    fn of_preset(&self, name: &str) -> Result<Vec<Self>, Error> {
+    /// Returns whether policies with these arguments and with others have the same measure and columns.
+    fn has_same_subject(&self, other: &Self) -> bool {
+        let measure = |given: &Self| given.measure.as_deref().and_then(rule::built_in);
+        measure(self).is_some() && measure(self) == measure(other) && self.columns == other.columns
+    }
+
+    /// Returns the arguments of a policy for each measure that a preset limits.
+    fn of_preset(&self, preset: &Preset) -> Result<Vec<Self>, Error> {
         let said_by_preset = [
-            ("measure", self.measure.is_some()),
             ("columns", self.columns.is_some()),
             ("at_most", self.at_most.is_some()),
             ("at_least", self.at_least.is_some()),
@@ -144,7 +172,6 @@ impl Given {
                 "A preset has measures and limits of its own.",
             ));
         }
-        let preset = Preset::named(Some(name))?;
         let refused = |criterion: &PresetCriterion, problem: &str| {
             Err(Error::argument(
                 "preset",
@@ -160,23 +187,52 @@ impl Given {
         }
         let mut policies: Vec<Self> = Vec::new();
         for wanted in &preset.criteria {
-            let criterion = wanted.criterion.as_ref();
-            let measure = Some(wanted.measure.clone());
-            if policies.iter().any(|other| other.measure == measure) {
-                return refused(
-                    wanted,
-                    "has the same measure as another, and a policy has one limit",
-                );
+            let policy = self.of_criterion(preset, wanted);
+            match policies.iter_mut().find(|other| other.has_same_subject(&policy)) {
+                None => policies.push(policy),
+                Some(other) if other.min_confidence == policy.min_confidence => {
+                    other.at_most = [other.at_most, policy.at_most]
+                        .into_iter()
+                        .flatten()
+                        .reduce(f64::min);
+                    other.at_least = [other.at_least, policy.at_least]
+                        .into_iter()
+                        .flatten()
+                        .reduce(f64::max);
+                }
+                Some(_) => {
+                    return refused(
+                        wanted,
+                        "has the same measure as another, with another min_confidence",
+                    );
+                }
             }
-            policies.push(Given {
-                measure,
-                at_most: criterion.and_then(|criterion| criterion.at_most),
-                at_least: criterion.and_then(|criterion| criterion.at_least),
-                min_confidence: wanted.options.min_confidence.or(self.min_confidence),
-                ..self.clone()
-            });
         }
         Ok(policies)
+    }
+
+    /// Returns the arguments of a policy for a criterion of a preset. An export needs as many people as the preset wants
+    /// in a class, if it wants that.
+    fn of_criterion(&self, preset: &Preset, wanted: &PresetCriterion) -> Self {
+        let limits = |criterion: &PresetCriterion| {
+            let criterion = criterion.criterion?;
+            Some((criterion.at_most, criterion.at_least))
+        };
+        let (at_most, at_least) = limits(wanted).unwrap_or_default();
+        let of_classes = preset
+            .criteria
+            .iter()
+            .filter(|other| other.measure == "k_anonymity");
+        let k = of_classes.filter_map(|other| limits(other)?.1).reduce(f64::max);
+        Given {
+            measure: Some(wanted.measure.clone()),
+            preset: Some(format!("{}@{}", preset.name, preset.version)),
+            at_most,
+            at_least,
+            min_people: self.min_people.or(k.map(|k| k.ceil() as i32)),
+            min_confidence: wanted.options.min_confidence.or(self.min_confidence),
+            ..self.clone()
+        }
     }
 }
 
@@ -310,6 +366,7 @@ fn check(given: Given) -> Result<Stored, Error> {
         bounds: rule.bounds,
         details: given.details,
         locked: given.locked,
+        preset: given.preset,
     })
 }
 
@@ -403,15 +460,15 @@ fn store(policy: &Stored, may_administer: bool) -> Result<i32, Error> {
     const UPDATE: &str = "
         UPDATE disclosure_internal.policy p SET at_most = $6, at_least = $7, on_rows = $8, only_by_copy = $9, threshold = $10,
                made_by = $11, measure_owner = $12, min_people = $13, min_confidence = $14, max_refusals = $15,
-               details = $16, locked = $17, made_at = now()
+               details = $16, locked = $17, preset = $18, made_at = now()
          WHERE p.relation::oid = $1 AND p.measure = $2 AND p.statistic IS NOT DISTINCT FROM $3
            AND p.columns IS NOT DISTINCT FROM $4::name[] AND p.for_role::oid IS NOT DISTINCT FROM $5
         RETURNING p.policy";
     const INSERT: &str = "
         INSERT INTO disclosure_internal.policy (relation, measure, statistic, columns, for_role, at_most, at_least, on_rows,
                only_by_copy, threshold, made_by, measure_owner, min_people, min_confidence, max_refusals, details, locked,
-               made_at)
-        VALUES ($1, $2, $3, $4::name[], $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, now())
+               preset, made_at)
+        VALUES ($1, $2, $3, $4::name[], $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, now())
         RETURNING policy";
     let demand = &policy.demand;
     let arguments = [
@@ -432,6 +489,7 @@ fn store(policy: &Stored, may_administer: bool) -> Result<i32, Error> {
         policy.bounds.max_refusals.into(),
         policy.details.into(),
         policy.locked.into(),
+        policy.preset.as_deref().into(),
     ];
     let locked = Spi::connect(|client| {
         let found = client.select(LOCKED, Some(1), &arguments[..5])?;

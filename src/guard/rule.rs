@@ -436,6 +436,11 @@ impl Measure {
         matches!(self, Measure::KAnonymity | Measure::Risk(_) | Measure::Person(..))
     }
 
+    /// Returns whether the measure counts columns, so that the query alone decides about an export.
+    pub fn is_about_columns(&self) -> bool {
+        matches!(self, Measure::Columns(_))
+    }
+
     /// Returns whether the measure needs the order of values.
     pub fn needs_ranks(&self) -> bool {
         *self == Measure::Diversity(DiversityFigure::TOrdered)

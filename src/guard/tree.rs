@@ -3,6 +3,7 @@
 //! All unsafe functions in this file expect pointers to valid nodes that stay allocated while the functions
 //! run.
 
+use pgrx::PgBox;
 use pgrx::pg_sys::{self, List, Node, NodeTag, Oid, Query, RTEKind, RangeTblEntry};
 use rustc_hash::FxHashMap;
 use std::ffi::{CStr, CString, c_int, c_void};
@@ -312,6 +313,43 @@ pub fn column(item: c_int, number: i16, type_of: TypeOf, nulling: &[c_int]) -> *
         #[cfg(any(feature = "pg14", feature = "pg15"))]
         let _ = nulling; // tracked by the planner itself
         column.cast()
+    }
+}
+
+/// Returns an expression that tells whether a value is NULL, in rows in which one of these columns is not NULL. In other
+/// rows the expression is NULL.
+///
+/// # Safety
+/// The value and the columns are valid, and nobody else uses the columns.
+pub unsafe fn absence(value: *mut Node, columns: Vec<*mut Node>) -> *mut Node {
+    // SAFETY: by the contract of the function; all other nodes are new.
+    unsafe {
+        let test = |argument: *mut Node, kind| {
+            let mut test = PgBox::<pg_sys::NullTest>::alloc_node(NodeTag::T_NullTest);
+            test.arg = argument.cast();
+            test.nulltesttype = kind;
+            test.location = -1;
+            test.into_pg().cast::<Node>()
+        };
+        let append = |list: *mut List, node: *mut Node| pg_sys::lappend(list, node.cast());
+        let is_there = columns
+            .into_iter()
+            .map(|column| test(column, pg_sys::NullTestType::IS_NOT_NULL))
+            .fold(std::ptr::null_mut(), append);
+        let mut when = PgBox::<pg_sys::CaseWhen>::alloc_node(NodeTag::T_CaseWhen);
+        when.expr = pg_sys::makeBoolExpr(pg_sys::BoolExprType::OR_EXPR, is_there, -1);
+        when.result = test(
+            pg_sys::copyObjectImpl(value.cast()).cast(),
+            pg_sys::NullTestType::IS_NULL,
+        )
+        .cast();
+        when.location = -1;
+        let mut case = PgBox::<pg_sys::CaseExpr>::alloc_node(NodeTag::T_CaseExpr);
+        case.casetype = pg_sys::BOOLOID;
+        case.args = append(std::ptr::null_mut(), when.into_pg().cast());
+        case.defresult = pg_sys::makeBoolConst(false, true).cast();
+        case.location = -1;
+        case.into_pg().cast()
     }
 }
 

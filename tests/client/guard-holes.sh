@@ -286,3 +286,44 @@ for settings in 'SET enable_seqscan = off; SET enable_bitmapscan = off' 'SET ena
     sed '/^then$/,$d' "$work/out" | grep -vE '^[0-9]+$' | diff - <(grep -vE '^[0-9]+$' "$work/after") >"$work/difference" || fail "$settings, $statement: counters tell: $(cat "$work/difference")"
   done
 done
+
+# Something absent tells as much as a value. In each age group of "mixed" there are two of four diagnoses, so that none is
+# certain; but nobody may learn which two.
+ask -v owner="$owner" -v attacker="$attacker" -v unlimited="$unlimited" >/dev/null <<'SQL'
+SET client_min_messages = warning;
+SET ROLE :"owner";
+CREATE TABLE mixed (age int, diagnosis text, drugs text[]);
+INSERT INTO mixed SELECT 20 + i % 2, 'secret-' || 1 + i % 4, CASE WHEN i % 5 > 0 THEN '{secret-a}'::text[] END FROM generate_series(1, 40) i;
+SELECT disclosure.label_columns('mixed', quasi => '{age}', sensitive => '{diagnosis,drugs}'),
+       disclosure.protect('mixed', 'privacy_score', at_most => 0.4, for_role => :'attacker' :unlimited);
+GRANT SELECT ON mixed TO :"attacker";
+SQL
+prepare "
+  CREATE TABLE mine.found AS SELECT x FROM (VALUES ('true'), ('secret-1'), ('secret-3')) given(x), generate_series(1, 2);
+  CREATE TABLE mine.words AS SELECT 'secret-' || i AS word, i FROM generate_series(1, 4) i;
+  ALTER TABLE mine.words ADD PRIMARY KEY (word);
+  CREATE TABLE mine.odd AS SELECT word, CASE WHEN i % 2 = 1 THEN i END AS i FROM mine.words;
+  ALTER TABLE mine.odd ADD PRIMARY KEY (word);
+  CREATE DOMAIN mine.truth AS boolean; CREATE DOMAIN mine.names AS text[]"
+passes 40 'COPY (SELECT age, diagnosis FROM mixed) TO STDOUT'
+passes 40 "COPY (SELECT age, upper(diagnosis) FROM mixed) TO STDOUT"
+passes 40 'COPY (SELECT m.age, w.i FROM mixed m LEFT JOIN mine.words w ON w.word = m.diagnosis) TO STDOUT'
+odd="diagnosis IN ('secret-1', 'secret-3')"
+copies by_measure "SELECT age, $odd FROM mixed" \
+  "SELECT age, CASE WHEN NOT $odd THEN diagnosis END FROM mixed" \
+  "SELECT age, nullif(diagnosis, CASE WHEN $odd THEN diagnosis END) FROM mixed" \
+  "SELECT age, substring(diagnosis from 'secret-[13]') FROM mixed" \
+  "SELECT age, d FROM (SELECT age, CASE WHEN NOT $odd THEN diagnosis END AS d FROM mixed) s" \
+  "SELECT age, upper(d) FROM (SELECT age, CASE WHEN NOT $odd THEN diagnosis END AS d FROM mixed) s" \
+  "SELECT age, CASE WHEN NOT $odd THEN drugs END FROM mixed" \
+  "SELECT age, CASE WHEN $odd THEN '{}'::text[] ELSE ('{' || diagnosis || '}')::text[] END FROM mixed" \
+  "SELECT age, CASE WHEN $odd THEN '{NULL}'::text[] ELSE ('{' || diagnosis || '}')::text[] END FROM mixed" \
+  "SELECT m.age, o.i FROM mixed m LEFT JOIN mine.odd o ON o.word = m.diagnosis" \
+  "SELECT m.age, upper(o.word) FROM mixed m LEFT JOIN mine.odd o ON o.word = m.diagnosis AND m.$odd" \
+  "SELECT m.age, f.x FROM mixed m LEFT JOIN mine.found f ON f.x = (m.$odd)::text" \
+  "SELECT m.age, f.x FROM mixed m LEFT JOIN mine.found f ON f.x = m.diagnosis" \
+  "SELECT m.age FROM mixed m LEFT JOIN mine.found f ON f.x = m.diagnosis" \
+  "SELECT m.age, f.x FROM mixed m LEFT JOIN mine.words w ON w.word = m.diagnosis LEFT JOIN mine.found f ON f.x = w.word" \
+  "SELECT m.age, f.x FROM mixed m CROSS JOIN mine.list l LEFT JOIN mine.found f ON l.i = 1 AND f.x = m.diagnosis WHERE l.i < 3"
+copies by_measure "SELECT age, ($odd)::mine.truth FROM mixed WHERE age = 21" "SELECT age, $odd FROM mixed WHERE age = 21" \
+  "SELECT age, (CASE WHEN $odd THEN '{}' ELSE '{' || diagnosis || '}' END)::mine.names FROM mixed"

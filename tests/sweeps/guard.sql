@@ -124,6 +124,7 @@ SELECT word, (row_number() OVER ())::int
 -- As many copies of a word as its code says.
 CREATE TABLE mine.bag (word text, code int) WITH (autovacuum_enabled = off);
 INSERT INTO mine.bag SELECT w.word, i FROM mine.words w, generate_series(1, w.code % 4) i;
+INSERT INTO mine.bag SELECT word, i FROM unnest('{true,h,a,b,low,x}'::text[]) word, generate_series(1, 2) i;
 SELECT disclosure.label_column(t, c, 'ignore')
   FROM (VALUES ('mine.numbers'::regclass, 'n'), ('mine.numbers', 'word'), ('mine.words', 'word'), ('mine.words', 'code'),
                ('mine.bag', 'word'), ('mine.bag', 'code')) labels(t, c);

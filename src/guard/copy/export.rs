@@ -94,6 +94,12 @@ impl Judged {
             Err(Stopped::Failed(error)) => return Err(error),
             Err(Stopped::Refused(refusal)) => return Err(refused(&statement, &policies, refusal)?),
         };
+        let sees_all = || policies.iter().all(|policy| may_see(policy));
+        if !(statement.is_dry && sees_all())
+            && let Some(refusal) = unwanted_column(&policies, &shape, &relations, &labels)?
+        {
+            return Err(refused(&statement, &policies, refusal)?);
+        }
         // What a caller may see anyway tells nothing new.
         let is_counted = |policy: &&Rc<Policy>| !statement.is_dry || policy.concerns_us() && !may_see(policy);
         let counted_by: Vec<Rc<Policy>> = policies.iter().filter(is_counted).cloned().collect();
@@ -416,6 +422,45 @@ unsafe fn judge_shape(
     unsafe { shape::judge(query, &rules) }
 }
 
+/// Returns why columns must not leave, if a policy that applies limits their number and the query alone breaks it.
+fn unwanted_column(
+    policies: &[Rc<Policy>],
+    shape: &Shape,
+    relations: &[Oid],
+    labels: &RefCell<Labels>,
+) -> Result<Option<Refusal>, Error> {
+    let is_judged = |policy: &&Rc<Policy>| policy.concerns_us() && policy.measure.is_about_columns();
+    let mut judged = policies.iter().filter(is_judged).peekable();
+    if judged.peek().is_none() {
+        return Ok(None);
+    }
+    let source = Source::of_export(shape, relations.to_vec(), &mut labels.borrow_mut())?;
+    for policy in judged {
+        if let Some(origin) = judge::unwanted_column(policy, &source)? {
+            let only = &Origins::from([origin.clone()]);
+            let label = labels.borrow_mut().naming(only)?;
+            let (label, advice) = match label {
+                Some((_, label)) => (format!("is labelled {label}"), "Leave it out."),
+                None => (
+                    "has no label".into(),
+                    "Leave it out, or ask the owner of the relation to label it.",
+                ),
+            };
+            return Ok(Some(Refusal {
+                what: format!("column \"{}\", which {label},", origin.column),
+                location: -1,
+                inside: None,
+                hint: format!(
+                    "{advice} Policy {} limits {} to {}.",
+                    policy.number, policy.measure, policy.limit
+                )
+                .into(),
+            }));
+        }
+    }
+    Ok(None)
+}
+
 /// Logs a refusal by shape, and returns the error. It is not counted, because it follows from the query alone.
 fn refused(statement: &Statement, policies: &[Rc<Policy>], refusal: Refusal) -> Result<Error, Error> {
     for policy in policies {
@@ -482,11 +527,9 @@ fn counted(shape: &Shape, labels: &mut Labels) -> Result<String, Error> {
     if !leaving.is_empty() {
         parts.push(labels.described(&leaving)?.join(", "));
     }
-    if !shape.conditions.is_empty() {
-        parts.push(format!(
-            "conditions on {}",
-            labels.described(&shape.conditions)?.join(", ")
-        ));
+    let conditions = labels.described(&shape.conditions)?;
+    if !conditions.is_empty() {
+        parts.push(format!("conditions on {}", conditions.join(", ")));
     }
     Ok(parts.join("; "))
 }
@@ -527,6 +570,7 @@ pub unsafe fn describe(query: *mut Query) -> Result<Vec<String>, Error> {
     let hidden = shape.hidden.iter().filter_map(|hidden| match &hidden.kind {
         HiddenKind::Value(origins) => Some(format!("hidden value: {}", names(origins))),
         HiddenKind::Condition(origins) => Some(format!("hidden condition: {}", names(origins))),
+        HiddenKind::Absence(origins) => Some(format!("hidden absence: {}", names(origins))),
         HiddenKind::Branch => Some("hidden branch".into()),
         HiddenKind::Identity => None,
     });

@@ -7,14 +7,14 @@ use crate::guard::copy::tally::{Comparison, Tally, TallyColumn};
 use crate::guard::labels::Labels;
 use crate::guard::origin::{Origin, Origins};
 use crate::guard::policy::{self, Policy};
-use crate::guard::rule::Limit;
+use crate::guard::rule::{Limit, Measure};
 use crate::guard::shape::{Counted, HiddenKind, Occurrence, Shape};
 use crate::input::relation::Relation;
 use crate::methods::inference::attributes::unnamed_column;
 use crate::methods::inference::column_settings::NullMeaning;
 use disclosure::Weights;
 use disclosure::classes::Unit;
-use disclosure::inference::{self, Nulls};
+use disclosure::inference::{self, AttributesOfValue, Nulls};
 use pgrx::pg_sys::{self, Oid};
 use pgrx::prelude::*;
 use pgrx::spi::quote_identifier;
@@ -68,10 +68,13 @@ pub struct Column {
     pub(super) always_counts: bool,
     /// Whether it is the value of columns, and not a condition on them.
     pub(super) is_value: bool,
-    /// Whether it is made of a column that names people: an identifier, or a column labelled person or household.
-    pub(super) names_people: bool,
-    /// Whether it is made of a column without a label.
-    pub(super) is_unlabelled: bool,
+    /// Whether it tells only in which rows a value of columns is NULL. That counts for the privacy score. For other
+    /// measures NULL is the worst value already.
+    pub(super) is_absence: bool,
+    /// Columns among the origins that name people: identifiers, and columns labelled person or household.
+    pub(super) identifiers: Origins,
+    /// Columns among the origins that have no label.
+    pub(super) unlabelled: Origins,
     /// Occurrences that it comes from.
     pub(super) from: BTreeSet<usize>,
     /// Output columns that make a hidden column count; `None` if it always counts, or is an output column.
@@ -114,11 +117,12 @@ impl Source {
                 weights: weights.or(may_link.then_some(KNOWN)),
                 is_computed: !output.is_plain,
                 nulls_are_values: labels.nulls_are_values(&output.origins)?,
-                names_people: labels.naming(&output.origins)?.is_some(),
-                is_unlabelled: labels.is_unlabelled(&output.origins)?,
+                identifiers: labels.identifiers(&output.origins)?,
+                unlabelled: labels.unlabelled(&output.origins)?,
                 origins: output.origins.clone(),
                 always_counts: false,
                 is_value: true,
+                is_absence: false,
                 from: output.from.clone(),
                 needed_by: None,
             });
@@ -127,7 +131,7 @@ impl Source {
             let number = columns.len();
             let (origins, weights) = match &hidden.kind {
                 HiddenKind::Value(origins) => (origins.clone(), labels.weights(origins)?),
-                HiddenKind::Condition(origins) => {
+                HiddenKind::Condition(origins) | HiddenKind::Absence(origins) => {
                     let danger = labels.weights(origins)?.map_or(0.0, |weights| weights.danger);
                     let weights = Weights {
                         likelihood: 0.0,
@@ -149,12 +153,13 @@ impl Source {
                 is_computed: false,
                 nulls_are_values: matches!(hidden.kind, HiddenKind::Value(_))
                     && labels.nulls_are_values(&origins)?,
-                names_people: labels.naming(&origins)?.is_some(),
-                is_unlabelled: labels.is_unlabelled(&origins)?,
+                identifiers: labels.identifiers(&origins)?,
+                unlabelled: labels.unlabelled(&origins)?,
                 origins,
                 weights,
                 always_counts: matches!(hidden.kind, HiddenKind::Branch),
-                is_value: matches!(hidden.kind, HiddenKind::Value(_)),
+                is_value: matches!(hidden.kind, HiddenKind::Value(_) | HiddenKind::Absence(_)),
+                is_absence: matches!(hidden.kind, HiddenKind::Absence(_)),
                 from: hidden.from.clone(),
                 needed_by: (!hidden.is_forced).then(|| needing.map(|(number, _)| number).collect()),
             });
@@ -202,11 +207,12 @@ impl Source {
                 weights: labels.weights(&origins)?,
                 is_computed: false,
                 nulls_are_values: labels.nulls_are_values(&origins)?,
-                names_people: labels.naming(&origins)?.is_some(),
-                is_unlabelled: labels.is_unlabelled(&origins)?,
+                identifiers: labels.identifiers(&origins)?,
+                unlabelled: labels.unlabelled(&origins)?,
                 origins,
                 always_counts: false,
                 is_value: true,
+                is_absence: false,
                 from: BTreeSet::new(),
                 needed_by: None,
             });
@@ -307,6 +313,19 @@ impl Source {
     }
 }
 
+/// Makes a set without elements an attribute of the column. An array without elements that a query computes tells as much
+/// as any other.
+fn with_empty_sets(mut column: inference::Column, weights: Weights) -> inference::Column {
+    if let AttributesOfValue::Set(sets) = &mut column.attributes_of_value {
+        let empty = column.attributes.len() as u32;
+        column.attributes.push(weights);
+        sets.iter_mut()
+            .filter(|set| set.is_empty())
+            .for_each(|set| set.push(empty));
+    }
+    column
+}
+
 fn people_not_counted(relation: &str) -> Error {
     Error::unusable(
         PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
@@ -350,7 +369,8 @@ impl Column {
             }
             None => true,
         };
-        self.always_counts || self.origins.iter().any(is_meant)
+        let is_measured = !self.is_absence || matches!(policy.measure, Measure::PrivacyScore(_));
+        self.always_counts || is_measured && self.origins.iter().any(is_meant)
     }
 
     /// Returns the expression whose values are scored. The false of a stored boolean column is not a value, but a
@@ -364,7 +384,9 @@ impl Column {
 
     /// Returns whether it is a computed boolean column that is not known.
     pub(super) fn tells_by_false(&self) -> bool {
-        self.is_computed && self.type_oid == pg_sys::BOOLOID && !self.is_quasi()
+        // SAFETY: any type of a column is accepted; a domain counts as the type that it is made of.
+        let is_boolean = unsafe { pg_sys::getBaseType(self.type_oid) } == pg_sys::BOOLOID;
+        self.is_computed && is_boolean && !self.is_quasi()
     }
 
     /// Returns whether the column is the same in all rows with the same stored rows of these occurrences:
@@ -400,6 +422,10 @@ impl Column {
         };
         let values = dictionary.len();
         let nulls_are_values = self.is_quasi() || self.nulls_are_values;
+        let nulls = match nulls_are_values {
+            true => NullMeaning::Value,
+            false => NullMeaning::Unknown,
+        };
         Ok(
             match (self.is_quasi() || self.tells_by_false(), nulls_are_values) {
                 (true, true) => inference::Column {
@@ -410,8 +436,10 @@ impl Column {
                     nulls: Nulls::Unknown,
                     ..inference::Column::categories(values, weights)
                 },
-                (false, true) => unnamed_column(dictionary, weights, NullMeaning::Value)?,
-                (false, false) => unnamed_column(dictionary, weights, NullMeaning::Unknown)?,
+                (false, _) if self.is_computed => {
+                    with_empty_sets(unnamed_column(dictionary, weights, nulls)?, weights)
+                }
+                (false, _) => unnamed_column(dictionary, weights, nulls)?,
             },
         )
     }

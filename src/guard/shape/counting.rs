@@ -8,7 +8,7 @@ use super::unique::{is_joined_by_bound, is_unique, keys_of, plain_column};
 use super::walk::Walk;
 use crate::error::Error;
 use crate::guard::origin::{Origin, Origins};
-use crate::guard::tree::list;
+use crate::guard::tree::{self, TypeOf, list};
 use pgrx::pg_sys::{self, Node, NodeTag, Oid};
 use std::collections::BTreeSet;
 use std::ffi::c_int;
@@ -21,11 +21,63 @@ impl Walk<'_> {
             let mut references = Vec::new();
             self.expression(level, expression, &mut references)?;
             self.type_of(pg_sys::exprType(expression), pg_sys::exprLocation(expression))?;
-            if let (NodeTag::T_Var, [reference]) = ((*expression).type_, &references[..]) {
-                return self.made_of(level, *reference);
-            }
-            self.mixture(level, &references)
+            let is_determined = |item: &Item| item.determined_by.is_some();
+            let mut made = match ((*expression).type_, &references[..]) {
+                (NodeTag::T_Var, [reference]) => {
+                    let made = self.made_of(level, *reference)?;
+                    if !level.item(reference.item).is_some_and(is_determined) {
+                        return Ok(made);
+                    }
+                    made
+                }
+                _ => self.mixture(level, &references)?,
+            };
+            let absence = self.absence(level, expression, &references, &made)?;
+            made.needs.extend(absence);
+            Ok(made)
         }
+    }
+
+    /// Asks for the hidden column that tells in which rows a value is absent, although it is made of a dangerous column
+    /// that is not: CASE, NULLIF or an outer join made it NULL. It is not asked for if an adversary may know the value,
+    /// because then NULL is a value like any other.
+    unsafe fn absence(
+        &mut self,
+        level: &mut Level,
+        value: *mut Node,
+        references: &[Reference],
+        made: &Made,
+    ) -> Walked<Option<usize>> {
+        let weights = self.rules.labels.borrow_mut().weights(&made.origins)?;
+        if !weights.is_some_and(|weights| weights.danger > 0.0 && weights.likelihood == 0.0) {
+            return Ok(None);
+        }
+        let mut sources = Vec::new();
+        for reference in references.iter().flat_map(|&reference| level.deciding(reference)) {
+            // SAFETY: see the top of this file.
+            let origins = unsafe { self.made_of(level, reference)? }.origins;
+            if let Some(item) = level.item(reference.item).filter(|item| item.is_protected())
+                && self.is_dangerous(&origins)?
+            {
+                let Reference {
+                    item: index,
+                    number,
+                    type_of,
+                } = reference;
+                sources.push(tree::column(index, number, type_of, &item.nulling));
+            }
+        }
+        if sources.is_empty() {
+            return Ok(None);
+        }
+        // SAFETY: the value is copied, and the columns are new.
+        let expression = unsafe { tree::absence(value, sources) };
+        // SAFETY: the expression is new.
+        let type_of = unsafe { TypeOf::expression(expression) };
+        let kind = HiddenKind::Absence(made.origins.clone());
+        let number = self.add(kind, type_of, made.from.clone());
+        level.asked.push((number, expression));
+        Ok(Some(number))
     }
 
     /// Returns what a value that is made of these columns is made of.
@@ -227,6 +279,7 @@ impl Walk<'_> {
                     .filter(|reference| reference.item != index && level.is_bound(reference.item))
                     .collect();
                 level.items[place].determined_by = Some(self.mixture(level, &references)?);
+                level.items[place].deciding = references;
             }
         }
     }
@@ -494,9 +547,14 @@ impl Walk<'_> {
                     self.hidden[number].is_forced = true;
                 }
             }
+            // In a LEFT JOIN, the recipient sees in which rows the condition is true. Several rows of a list can look
+            // alike there, so that what they tell has no value that could be measured.
             let restricts = match &clause.right {
                 None => true,
-                Some(right) => protected.iter().any(|item| right.contains(item)),
+                Some(right) => {
+                    protected.iter().any(|item| right.contains(item))
+                        || level.tells(clause) && self.is_dangerous(&told.origins)?
+                }
             };
             if restricts {
                 self.restrict(level, told)?;

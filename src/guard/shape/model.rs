@@ -29,6 +29,8 @@ pub enum HiddenKind {
     Value(Origins),
     /// Constant that stands for a condition on these columns, which holds for every row.
     Condition(Origins),
+    /// Whether a value that is made of these columns is NULL although one of the dangerous ones is not.
+    Absence(Origins),
     /// Number of the branch of a UNION ALL.
     Branch,
     /// Part of the identity of stored rows or of people, a mark that there is one, or a sampling weight.
@@ -242,11 +244,32 @@ impl Level {
     /// Returns whether a LEFT JOIN tells something about a column of its left side: its condition depends on the
     /// column, and rows of its right side are no function of columns that count anyway.
     pub(super) fn is_told(&self, clause: &Clause, reference: Reference) -> bool {
+        self.tells(clause)
+            && clause
+                .right
+                .as_ref()
+                .is_some_and(|right| !right.contains(&reference.item))
+    }
+
+    /// Returns whether the condition is that of a LEFT JOIN, and rows of its right side are no function of columns that
+    /// count anyway.
+    pub(super) fn tells(&self, clause: &Clause) -> bool {
         let is_free = |&item: &c_int| self.item(item).is_some_and(|item| item.determined_by.is_none());
         clause
             .right
             .as_ref()
-            .is_some_and(|right| !right.contains(&reference.item) && right.iter().any(is_free))
+            .is_some_and(|right| right.iter().any(is_free))
+    }
+
+    /// Returns the columns that decide about the value of a column: itself, or those that determine its FROM item.
+    pub(super) fn deciding(&self, reference: Reference) -> Vec<Reference> {
+        match self.item(reference.item) {
+            Some(item) if item.determined_by.is_some() => {
+                let deciding = item.deciding.iter();
+                deciding.flat_map(|&reference| self.deciding(reference)).collect()
+            }
+            _ => vec![reference],
+        }
     }
 
     /// Gives a hidden column this value in every row, in each branch if the level is a UNION ALL.
@@ -281,6 +304,8 @@ pub(super) struct Item {
     pub(super) occurrences: Range<usize>,
     /// If each of its rows is determined by protected columns through a unique index: what it is made of.
     pub(super) determined_by: Option<Made>,
+    /// The columns that determine it.
+    pub(super) deciding: Vec<Reference>,
     /// If it is a list: its number, and the protected columns that decide which of its rows are joined.
     pub(super) list: Option<(usize, Made)>,
 }

@@ -468,6 +468,7 @@ impl Walk<'_> {
                 nulling: nulling.to_vec(),
                 occurrences: found_before..self.occurrences.len(),
                 determined_by: None,
+                deciding: Vec::new(),
                 list: None,
             })
         }
@@ -708,6 +709,7 @@ impl Walk<'_> {
                 .try_for_each(|function| self.function(function, -1));
             self.inside = before;
             walked?;
+            self.rules.labels.borrow_mut().take_whole(view);
             self.occurrences.push(Found {
                 relations: [&[view], &self.views[..]].concat(),
                 identity: Identity::None,

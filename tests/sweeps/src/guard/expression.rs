@@ -97,7 +97,7 @@ pub fn pick<'a, T>(rng: &mut Pcg64Mcg, values: &'a [T]) -> &'a T {
 }
 
 /// Functions of one value: what it takes, what it returns, and the SQL in which `@` is the value.
-const FUNCTIONS: [(Kind, Kind, &str); 42] = [
+const FUNCTIONS: [(Kind, Kind, &str); 47] = [
     (Kind::Int, Kind::Int, "(@ / 10)"),
     (Kind::Int, Kind::Int, "(@ % 3)"),
     (Kind::Int, Kind::Int, "abs(@)"),
@@ -107,6 +107,12 @@ const FUNCTIONS: [(Kind, Kind, &str); 42] = [
     (Kind::Int, Kind::Int, "nullif(@, 30)"),
     (Kind::Int, Kind::Int, "CASE WHEN @ > 30 THEN 1 ELSE 0 END"),
     (Kind::Int, Kind::Int, "CASE WHEN @ = 2 THEN NULL ELSE @ END"),
+    (Kind::Int, Kind::Int, "CASE WHEN @ > 2 THEN @ END"),
+    (
+        Kind::Int,
+        Kind::Text,
+        "CASE WHEN @ IN (1, 2, 20, 30) THEN 'low' END",
+    ),
     (Kind::Int, Kind::Int, "(60 / (@ - 20))"),
     (Kind::Int, Kind::Text, "(@)::text"),
     (Kind::Int, Kind::Text, "lpad((@)::text, 4, '0')"),
@@ -133,6 +139,13 @@ const FUNCTIONS: [(Kind, Kind, &str); 42] = [
         Kind::Text,
         "CASE WHEN @ IN ('hiv', '1010', 'f') THEN 'a' ELSE 'b' END",
     ),
+    (
+        Kind::Text,
+        Kind::Text,
+        "CASE WHEN @ IN ('hiv', 'ulcer', '1010') THEN NULL ELSE @ END",
+    ),
+    (Kind::Text, Kind::Text, "substring(@ from '[fhu]')"),
+    (Kind::Text, Kind::Int, "CASE WHEN @ > 'd' THEN length(@) END"),
     (Kind::Text, Kind::Int, "length(@)"),
     (Kind::Text, Kind::Int, "ascii(@)"),
     (Kind::Text, Kind::Bool, "(@ = '1010')"),

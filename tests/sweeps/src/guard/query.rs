@@ -352,8 +352,12 @@ impl Branch {
             _ => return self.look_up(rng, number),
         };
         let mut writer = self.writer(rng);
-        let mut column = writer.column(|column| column.kind == kind);
-        if writer.rng.random_bool(0.3) {
+        let is_secret = writer.rng.random_bool(0.3);
+        let mut column = match is_secret {
+            true => writer.column(|column| column.has(Role::Sensitive)),
+            false => writer.column(|column| column.kind == kind),
+        };
+        if is_secret || writer.rng.random_bool(0.3) {
             column = writer.function(&column);
         }
         let mut column = writer.cast(&column, kind);
@@ -382,6 +386,11 @@ impl Branch {
         }
         if !is_unique {
             self.compared.push(column.clone());
+        }
+        if !is_unique && is_left {
+            // The recipient sees in which rows there was one.
+            let found = column.named(format!("({alias}.tableoid IS NOT NULL)"));
+            self.compared.push(found);
         }
         let kind = match shown {
             "word" => Kind::Text,

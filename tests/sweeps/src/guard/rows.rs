@@ -147,6 +147,9 @@ fn about(branch: &Branch, subject: usize, row: &[Value]) -> Option<Row> {
             sensitive.push(row[stored].clone());
             if expression.made_of.len() == 1 && !expression.of_list {
                 sensitive.push(value.clone());
+                // What an expression makes NULL is no less telling than another value.
+                let absent = row[stored].as_ref().map(|_| b"absent".to_vec());
+                sensitive.push(value.clone().or(absent));
             }
         }
     }
