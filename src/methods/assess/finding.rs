@@ -7,7 +7,6 @@ use crate::methods::assess::subject::{ClassFigures, Subject};
 use disclosure::Label;
 use disclosure::assess::{Criterion, Measure, Measured, PopulationFigure, Verdict};
 use disclosure::classes::{HIGH_RISKS, SMALL_SIZES};
-use disclosure::columns::KnownRisk;
 use disclosure::columns::suggestions::SuggestedLabel;
 use disclosure::figures::{ColumnFigure, DiversityFigure, RiskFigure};
 use disclosure::spelling;
@@ -69,7 +68,8 @@ impl Finding {
             (Some(Verdict::Safe) | None, _) | (_, Remedy::Nothing) => None,
             (_, Remedy::LeaveOut(columns)) => next_step::without(subject, columns)?,
             (_, Remedy::LeaveOutRiskiest) => {
-                next_step::without(subject, riskiest_column(subject)?.into_iter().collect())?
+                let riskiest = subject.riskiest_column()?;
+                next_step::without(subject, riskiest.into_iter().map(String::from).collect())?
             }
             (_, Remedy::Label) => Some(next_step::suggest_labels(subject)),
         };
@@ -491,17 +491,12 @@ fn lacks(subject: &Subject, missing: u64) -> String {
 
 fn diversity(subject: &Subject, criterion: &Criterion, figure: DiversityFigure) -> Result<Figures, Error> {
     let classes = subject.classes()?;
-    let Some(worst) = classes.diversity(figure)? else {
+    let Some(worst) = classes.diversity(criterion, figure)? else {
         return Ok(Figures::nothing(
             "No column is labelled as sensitive, or there are no rows.",
         ));
     };
-    let is_allowed = |value: f64| criterion.allows(value);
-    let people = match (criterion.is_judged(), is_allowed(worst.value)) {
-        (false, _) => None,
-        (true, true) => Some(0),
-        (true, false) => Some(classes.people_beyond(figure, &worst, is_allowed)?),
-    };
+    let people = worst.people;
     let name = &worst.name;
     let why = match people {
         Some(0) => format!("Every class keeps to the limit. The least varied values are those of {name}."),
@@ -556,22 +551,4 @@ fn privacy_score(
             None => Remedy::Nothing,
         },
     })
-}
-
-/// Returns the known column without which the average risk is smallest, if it is smaller then.
-fn riskiest_column(subject: &Subject) -> Result<Option<String>, Error> {
-    let (names, found) = subject.risk_without_columns()?;
-    let average = |risk: &KnownRisk| risk.average.unwrap_or(0.0);
-    let best = names
-        .into_iter()
-        .zip(&found.without)
-        .min_by(|(a, of_a), (b, of_b)| {
-            average(of_a)
-                .total_cmp(&average(of_b))
-                .then(of_b.k.cmp(&of_a.k))
-                .then(a.cmp(b))
-        });
-    Ok(best
-        .filter(|(_, risk)| average(risk) < average(&found.of_all))
-        .map(|(name, _)| name))
 }

@@ -37,7 +37,8 @@ impl Assessment {
         };
         args.end()?;
         let preset = Preset::named(preset.as_deref())?;
-        let subject = Subject::new(given)?;
+        let criteria = preset.criteria.iter().filter_map(|wanted| wanted.criterion);
+        let subject = Subject::new(given, criteria.collect())?;
         if subject.has_suggested_labels {
             notice!(
                 "no column of {} has a label, so labels are suggested first: see disclosure.suggest_labels()",

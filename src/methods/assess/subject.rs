@@ -18,12 +18,13 @@ use crate::pg::origin::{Origins, origins_of};
 use crate::pg::query::{Answer, Parameters};
 use crate::pg::types::ColumnType;
 use crate::run;
+use disclosure::assess::{Criterion, Measure};
 use disclosure::classes::{
-    By, Diversity, Exposure, Nulls, RiskSummary, Values, cautious_class_diversity, cautious_diversity,
-    cautious_risk_summary, risk_summary,
+    By, Diversity, Exposure, Limit, LimitedDiversity, Nulls, RiskSummary, Values, cautious_risk_summary,
+    limited_diversity, risk_summary,
 };
 use disclosure::columns::suggestions::Suggestion;
-use disclosure::columns::{ColumnRisk, column_risk};
+use disclosure::columns::{KnownRisk, column_risk};
 use disclosure::figures::DiversityFigure;
 use disclosure::inference::{Attribute, Scores, Settings, explain};
 use disclosure::{Label, NULL};
@@ -65,8 +66,10 @@ pub struct Subject {
     labels: Value,
     pub population: Option<Oid>,
     budget: Option<Interval>,
+    criteria: Vec<Criterion>,
     suggestions: OnceCell<Vec<Suggestion>>,
     classes: OnceCell<ClassFigures>,
+    riskiest: OnceCell<Option<String>>,
     of_population: OnceCell<RiskSummary>,
 }
 
@@ -75,8 +78,10 @@ pub struct ClassFigures {
     read: ReadRecords,
     /// What is known about the values of each sensitive column.
     values: Vec<Values>,
+    /// Criteria about figures of sensitive columns.
+    limits: Vec<Criterion>,
     /// Figures of each sensitive column, once they are needed.
-    diversities: OnceCell<Vec<Option<Diversity>>>,
+    diversities: OnceCell<Vec<Option<LimitedDiversity>>>,
     pub summary: RiskSummary,
     /// Number of people, or rows, by the size of the smallest class that they are in.
     pub exposure: Exposure,
@@ -84,10 +89,10 @@ pub struct ClassFigures {
 
 /// Worst figure of all sensitive columns.
 pub struct WorstColumn {
-    /// Position among the sensitive columns.
-    place: usize,
     pub name: String,
     pub value: f64,
+    /// Number of people, or rows, in classes whose values of the column are beyond the limit; `None` if there is no limit.
+    pub people: Option<u64>,
 }
 
 /// Highest privacy score.
@@ -108,7 +113,8 @@ pub struct WorstInference {
 }
 
 impl Subject {
-    pub fn new(given: Given) -> Result<Self, Error> {
+    /// Reads what is known about the columns of a table. The criteria are those that it is assessed by.
+    pub fn new(given: Given, criteria: Vec<Criterion>) -> Result<Self, Error> {
         let relation = Relation::whole("relation", given.relation)?;
         let oid = given.relation.ok_or(Error::Internal("a relation without OID"))?; // NULL was refused above
         let stored = labels_of(oid)?;
@@ -156,8 +162,10 @@ impl Subject {
             labels,
             population: given.population,
             budget: given.budget,
+            criteria,
             suggestions,
             classes: OnceCell::new(),
+            riskiest: OnceCell::new(),
             of_population: OnceCell::new(),
         })
     }
@@ -228,9 +236,14 @@ impl Subject {
                 let sizes = records.sizes(Nulls::Value, control)?;
                 Ok((cautious_risk_summary(records, control)?, records.exposure(&sizes)))
             })?;
+            let is_limit = |criterion: &&Criterion| {
+                criterion.is_judged() && matches!(criterion.measure, Measure::Diversity(_))
+            };
+            let limits = self.criteria.iter().filter(is_limit).copied().collect();
             self.classes.get_or_init(|| ClassFigures {
                 read,
                 values,
+                limits,
                 diversities: OnceCell::new(),
                 summary,
                 exposure,
@@ -268,16 +281,25 @@ impl Subject {
         Ok(self.of_population.get())
     }
 
-    /// Returns the risk without each known column, and the names of these columns.
-    pub fn risk_without_columns(&self) -> Result<(Vec<String>, ColumnRisk), Error> {
-        let read = &self.classes()?.read;
-        let names = read.roles.quasi.iter();
-        let names = names.map(|&column| read.dictionaries[column].column().name.clone());
-        let records = &read.records;
-        let found = run::long("leaving out columns", |control| {
-            column_risk(records, Nulls::Value, control)
-        })?;
-        Ok((names.collect(), found))
+    /// Returns the known column without which the average risk is smallest, if it is smaller then.
+    pub fn riskiest_column(&self) -> Result<Option<&str>, Error> {
+        if self.riskiest.get().is_none() {
+            let read = &self.classes()?.read;
+            let records = &read.records;
+            let found = run::long("leaving out columns", |control| {
+                column_risk(records, Nulls::Value, control)
+            })?;
+            let names = read.roles.quasi.iter();
+            let names = names.map(|&column| &read.dictionaries[column].column().name);
+            let average = |risk: &KnownRisk| risk.average.unwrap_or(0.0);
+            let best = names.zip(&found.without).min_by(|(a, of_a), (b, of_b)| {
+                let by_average = average(of_a).total_cmp(&average(of_b));
+                by_average.then(of_b.k.cmp(&of_a.k)).then(a.cmp(b))
+            });
+            let best = best.filter(|(_, risk)| average(risk) < average(&found.of_all));
+            self.riskiest.get_or_init(|| best.map(|(name, _)| name.clone()));
+        }
+        Ok(self.riskiest.get().and_then(Option::as_deref))
     }
 
     /// Returns the privacy score. `is_allowed` says whether a score keeps to the limit.
@@ -461,19 +483,25 @@ impl Subject {
 
 impl ClassFigures {
     /// Returns the worst figure of all sensitive columns; `None` if there is no such column, or no row.
-    pub fn diversity(&self, figure: DiversityFigure) -> Result<Option<WorstColumn>, Error> {
+    pub fn diversity(
+        &self,
+        criterion: &Criterion,
+        figure: DiversityFigure,
+    ) -> Result<Option<WorstColumn>, Error> {
+        let limit = self.limits.iter().position(|limit| limit == criterion);
         let mut worst: Option<WorstColumn> = None;
         for (place, found) in self.diversities()?.iter().enumerate() {
-            let Some(value) = found.as_ref().map(|found| figure.of(found)) else {
+            let Some(found) = found else {
                 continue;
             };
+            let value = figure.of(&found.worst);
             let is_worse =
                 |so_far: &WorstColumn| value != so_far.value && figure.worse(value, so_far.value) == value;
             if worst.as_ref().is_none_or(is_worse) {
                 worst = Some(WorstColumn {
-                    place,
                     name: self.read.sensitive_name(place).into(),
                     value,
+                    people: limit.map(|limit| found.beyond[limit]),
                 });
             }
         }
@@ -481,17 +509,25 @@ impl ClassFigures {
     }
 
     /// Returns the figures of each sensitive column.
-    fn diversities(&self) -> Result<&Vec<Option<Diversity>>, Error> {
+    fn diversities(&self) -> Result<&Vec<Option<LimitedDiversity>>, Error> {
         if self.diversities.get().is_none() {
             let (records, values) = (&self.read.records, &self.values);
             let nulls_are_values = &self.read.roles.nulls_are_values;
+            let allows = |criterion: &Criterion| {
+                let criterion = *criterion;
+                move |found: &Diversity| match criterion.measure {
+                    Measure::Diversity(figure) => criterion.allows(figure.of(found)),
+                    _ => true,
+                }
+            };
+            let limits: Vec<_> = self.limits.iter().map(allows).collect();
+            let limits: Vec<Limit> = limits.iter().map(|limit| limit as Limit).collect();
             let found = run::long("comparing values", |control| {
                 let columns = values.iter().zip(nulls_are_values).enumerate();
-                columns
-                    .map(|(place, (values, nulls))| {
-                        cautious_diversity(records, place, values, *nulls, control)
-                    })
-                    .collect::<disclosure::Result<_>>()
+                let figures = |(place, (values, nulls)): (usize, (&Values, &bool))| {
+                    limited_diversity(records, place, values, *nulls, &limits, control)
+                };
+                columns.map(figures).collect::<disclosure::Result<_>>()
             })?;
             self.diversities.get_or_init(|| found);
         }
@@ -499,23 +535,9 @@ impl ClassFigures {
             .get()
             .ok_or(Error::Internal("the sensitive values were not compared"))
     }
-
-    /// Returns how many people, or rows, are in a class whose figure `is_allowed` refuses.
-    pub fn people_beyond(
-        &self,
-        figure: DiversityFigure,
-        column: &WorstColumn,
-        is_allowed: impl Fn(f64) -> bool + Sync,
-    ) -> Result<u64, Error> {
-        let (records, values) = (&self.read.records, &self.values[column.place]);
-        let nulls_are_values = self.read.roles.nulls_are_values[column.place];
-        run::long("comparing values", |control| {
-            let figures = cautious_class_diversity(records, column.place, values, nulls_are_values, control)?;
-            records.units_in(|class| !is_allowed(figure.of(&figures[class])), control)
-        })
-    }
 }
 
+/// Returns the name of a relation that the columns of a view come from and that has a column labelled person.
 fn relation_with_people(view: Oid) -> Result<Option<String>, Error> {
     let Origins::View(columns) = origins_of(view)? else {
         return Ok(None);

@@ -63,12 +63,12 @@ impl Criterion {
                 "must be left out if at_most is given",
                 "one of at_least and at_most",
             ),
-            (Limits::AtLeast, None, Some(_)) => invalid(
+            (Limits::Smallest, None, Some(_)) => invalid(
                 "at_most",
                 "must be left out, because a larger value of this measure is safer",
                 "at_least",
             ),
-            (Limits::AtMostOne | Limits::AtMostAny, Some(_), None) => invalid(
+            (Limits::LargestShare | Limits::Largest, Some(_), None) => invalid(
                 "at_least",
                 "must be left out, because a smaller value of this measure is safer",
                 "at_most",
@@ -76,7 +76,7 @@ impl Criterion {
             (_, Some(limit), None) if !is_number(limit) => {
                 invalid("at_least", "is not a valid limit", "a number of 0 or more")
             }
-            (Limits::AtMostOne, _, Some(limit)) if !(0.0..=1.0).contains(&limit) => invalid(
+            (Limits::LargestShare, _, Some(limit)) if !(0.0..=1.0).contains(&limit) => invalid(
                 "at_most",
                 "is not a valid limit of this measure",
                 "a number from 0 to 1",

@@ -56,12 +56,12 @@ pub enum AggregateFigure {
 
 /// Limits that a measure can have.
 pub(super) enum Limits {
-    /// At most a number from 0 to 1.
-    AtMostOne,
-    /// At most a number of 0 or more.
-    AtMostAny,
-    /// At least a number of 0 or more.
-    AtLeast,
+    /// The largest value that is allowed, from 0 to 1.
+    LargestShare,
+    /// The largest value that is allowed, 0 or more.
+    Largest,
+    /// The smallest value that is allowed, 0 or more.
+    Smallest,
 }
 
 /// Names of the measures, besides those of [`ColumnFigure`], [`RiskFigure`] and [`DiversityFigure`].
@@ -141,20 +141,20 @@ impl Measure {
 
     pub(super) fn limits(self) -> Limits {
         let at_most = |largest: f64| match largest {
-            1.0 => Limits::AtMostOne,
-            _ => Limits::AtMostAny,
+            1.0 => Limits::LargestShare,
+            _ => Limits::Largest,
         };
         match self {
             Measure::KAnonymity
             | Measure::Population(PopulationFigure::KMap)
             | Measure::Aggregate(
                 AggregateFigure::SmallestCount | AggregateFigure::PPercent | AggregateFigure::Rounding,
-            ) => Limits::AtLeast,
-            Measure::Diversity(figure) if figure.protects() => Limits::AtLeast,
+            ) => Limits::Smallest,
+            Measure::Diversity(figure) if figure.protects() => Limits::Smallest,
             Measure::Diversity(figure) => at_most(figure.largest()),
             Measure::Risk(figure) => at_most(figure.largest()),
-            Measure::Population(_) | Measure::PrivacyScore | Measure::Aggregate(_) => Limits::AtMostOne,
-            Measure::Columns(_) | Measure::CategoryColumns | Measure::LargestValue => Limits::AtMostAny,
+            Measure::Population(_) | Measure::PrivacyScore | Measure::Aggregate(_) => Limits::LargestShare,
+            Measure::Columns(_) | Measure::CategoryColumns | Measure::LargestValue => Limits::Largest,
         }
     }
 }

@@ -2,14 +2,15 @@
 //!
 //! Two things may be unknown. A *row* may belong to nobody who is known: it may be about another person, or about one of
 //! those who are known. And a *value* may be absent: it may be any value. The figures of this file are bounds that hold
-//! whatever is behind the unknown, and equal those of [`risk_summary`] and [`diversity`] if nothing is unknown.
+//! whatever is behind the unknown, and equal those of [`risk_summary`] and [`diversity`](super::diversity) if nothing is unknown.
 
-use super::diversity::{Diversity, Settings, Values, class_diversity, diversity};
+use super::diversity::{CHUNK, Diversity, Settings, Values, WholeTable};
 use super::pairs::Grouped;
 use super::records::{Cells, Exposure, Nulls, Records, Roles, UNKNOWN_PERSON, count_people};
 use super::risk::{HIGH_RISKS, Risk, RiskSummary, SMALL_SIZES, risk_summary};
 use super::{By, Classes};
 use crate::{Control, NULL, Result};
+use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Summarises the risk of everybody in a table. A row whose person is not known adds nobody to a class, but all that it
@@ -142,42 +143,148 @@ pub fn cautious_diversity(
     nulls_are_values: bool,
     control: &Control,
 ) -> Result<Option<Diversity>> {
-    let cautious = Cautious::new(records, column, values, nulls_are_values, control)?;
-    let Some(mut figures) = diversity(
-        &cautious.completed,
-        0,
-        &cautious.values,
-        &Settings::default(),
-        control,
-    )?
-    else {
-        return Ok(None);
-    };
-    if let Some(shares) = &cautious.shares_of_people {
-        figures.alpha = shares.iter().copied().fold(0.0, f64::max);
-    }
-    Ok(Some(cautious.bound(figures)))
+    let limited = limited_diversity(records, column, values, nulls_are_values, &[], control)?;
+    Ok(limited.map(|limited| limited.worst))
 }
 
-/// Returns the figures of every class, of which [`cautious_diversity`] returns the worst.
-pub fn cautious_class_diversity(
+/// Condition that the figures of a class may meet.
+pub type Limit<'a> = &'a (dyn Fn(&Diversity) -> bool + Sync);
+
+/// Worst figures of a sensitive column, and whom limits concern.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LimitedDiversity {
+    /// The worst figures of all classes.
+    pub worst: Diversity,
+    /// For each limit, how many people, or rows, are in a class that does not meet it. So is each row whose person is not
+    /// known.
+    pub beyond: Vec<u64>,
+}
+
+/// Returns the figures of [`cautious_diversity`], and how many people are in classes that do not meet each of these limits.
+pub fn limited_diversity(
     records: &Records,
     column: usize,
     values: &Values,
     nulls_are_values: bool,
+    limits: &[Limit],
     control: &Control,
-) -> Result<Vec<Diversity>> {
-    let cautious = Cautious::new(records, column, values, nulls_are_values, control)?;
-    let settings = Settings::default();
-    let figures = class_diversity(&cautious.completed, 0, &cautious.values, &settings, control)?;
-    let of_class = |(class, figures): (usize, Diversity)| {
-        let share = cautious.shares_of_people.as_ref().map(|shares| shares[class]);
-        cautious.bound(Diversity {
-            alpha: share.unwrap_or(figures.alpha),
-            ..figures
-        })
+) -> Result<Option<LimitedDiversity>> {
+    let cells = records.cells(column, control)?;
+    let unknown = Unknown::among(&cells, nulls_are_values);
+    let judged = match unknown.is_nothing() {
+        true => {
+            let settings = Settings {
+                nulls_are_values,
+                ..Settings::default()
+            };
+            let table = WholeTable::new(&cells, values, &settings)?;
+            let figures = |part: &[u32]| table.figures(&cells, part).flatten().collect();
+            judge(records.classes().len(), figures, limits, control)?
+        }
+        false => {
+            let cautious = Cautious::new(&cells, values, nulls_are_values, unknown)?;
+            let completed = cautious.completed.cells(0, control)?;
+            let settings = Settings::default();
+            let table = WholeTable::new(&completed, &cautious.values, &settings)?;
+            let figures = |part: &[u32]| {
+                let figures = table.figures(&completed, part).flatten();
+                let bound = |(&class, figures)| cautious.bound(class, figures);
+                part.iter().zip(figures).map(bound).collect()
+            };
+            judge(records.classes().len(), figures, limits, control)?
+        }
     };
-    Ok(figures.into_iter().flatten().enumerate().map(of_class).collect())
+    let Some((worst, is_beyond)) = judged else {
+        return Ok(None);
+    };
+    let beyond = is_beyond.iter().map(|is_beyond| units_in(&cells, is_beyond));
+    Ok(Some(LimitedDiversity {
+        worst,
+        beyond: beyond.collect(),
+    }))
+}
+
+/// Returns the worst of the figures of all classes, and for each limit which classes do not meet it; `None` if there are no
+/// classes.
+fn judge(
+    classes: usize,
+    figures: impl Fn(&[u32]) -> Vec<Diversity> + Sync,
+    limits: &[Limit],
+    control: &Control,
+) -> Result<Option<(Diversity, Vec<Vec<bool>>)>> {
+    control.require::<bool>(2 * classes * limits.len())?;
+    let numbers: Vec<u32> = (0..classes as u32).collect();
+    let parts = numbers.par_chunks(CHUNK).map(|part| {
+        control.check()?;
+        let figures = figures(part);
+        let is_beyond = |limit: &Limit| figures.iter().map(|figures| !limit(figures)).collect();
+        let is_beyond: Vec<Vec<bool>> = limits.iter().map(is_beyond).collect();
+        Ok((figures.into_iter().reduce(Diversity::worst), is_beyond))
+    });
+    let mut worst: Option<Diversity> = None;
+    let mut is_beyond = vec![Vec::with_capacity(classes); limits.len()];
+    for (of_part, is_part_beyond) in parts.collect::<Result<Vec<_>>>()? {
+        worst = [worst, of_part].into_iter().flatten().reduce(Diversity::worst);
+        for (all, part) in is_beyond.iter_mut().zip(is_part_beyond) {
+            all.extend(part);
+        }
+    }
+    Ok(worst.map(|worst| (worst, is_beyond)))
+}
+
+/// Returns how many people, or rows, are in at least one of the classes that are meant. Each row whose person is not known
+/// counts as a person.
+fn units_in(cells: &Cells, is_meant: &[bool]) -> u64 {
+    match cells {
+        Cells::OfRows(cells) => {
+            let meant = cells.iter().zip(is_meant).filter(|(_, is_meant)| **is_meant);
+            meant.flat_map(|(values, _)| values).map(|&(_, rows)| rows).sum()
+        }
+        Cells::OfPeople(cells) => {
+            let people = cells.all().iter().map(|&((_, person), _)| person as usize + 1);
+            let mut seen = vec![false; people.max().unwrap_or(0)];
+            let mut unknown = 0;
+            for (values, _) in cells.iter().zip(is_meant).filter(|(_, is_meant)| **is_meant) {
+                for &((_, person), rows) in values {
+                    match person {
+                        UNKNOWN_PERSON => unknown += rows,
+                        _ => seen[person as usize] = true,
+                    }
+                }
+            }
+            unknown + seen.into_iter().filter(|&seen| seen).count() as u64
+        }
+    }
+}
+
+/// What is not known about the rows of a table.
+#[derive(Debug, Clone, Copy)]
+struct Unknown {
+    people: bool,
+    values: bool,
+}
+
+impl Unknown {
+    fn among(cells: &Cells, nulls_are_values: bool) -> Self {
+        let is_unknown = |code: u32| code == NULL && !nulls_are_values;
+        match cells {
+            Cells::OfRows(cells) => Unknown {
+                people: false,
+                values: cells.all().iter().any(|&(code, _)| is_unknown(code)),
+            },
+            Cells::OfPeople(cells) => Unknown {
+                people: cells
+                    .all()
+                    .iter()
+                    .any(|&((_, person), _)| person == UNKNOWN_PERSON),
+                values: cells.all().iter().any(|&((code, _), _)| is_unknown(code)),
+            },
+        }
+    }
+
+    fn is_nothing(self) -> bool {
+        !self.people && !self.values
+    }
 }
 
 /// Rows in which every unknown value was replaced by the one that is worst for the people of its class.
@@ -187,47 +294,37 @@ struct Cautious {
     values: Values,
     /// Largest share of the people of each class who have the same value, if people are counted.
     shares_of_people: Option<Vec<f64>>,
-    has_unknown_people: bool,
-    has_unknown_values: bool,
+    unknown: Unknown,
 }
 
 impl Cautious {
-    fn new(
-        records: &Records,
-        column: usize,
-        values: &Values,
-        nulls_are_values: bool,
-        control: &Control,
-    ) -> Result<Self> {
-        let cells = records.cells(column, control)?;
-        let classes = ClassValues::of(&cells, nulls_are_values);
+    fn new(cells: &Cells, values: &Values, nulls_are_values: bool, unknown: Unknown) -> Result<Self> {
+        let classes = ClassValues::of(cells, nulls_are_values);
         let (completed, values) = completed(&classes, values)?;
-        let shares_of_people = match &cells {
-            Cells::OfPeople(cells) => Some(
-                cells
-                    .iter()
-                    .map(|values| share_of_people(values, nulls_are_values))
-                    .collect(),
-            ),
+        let share = |values: &[((u32, u32), u64)]| share_of_people(values, nulls_are_values);
+        let shares_of_people = match cells {
+            Cells::OfPeople(cells) => Some(cells.iter().map(share).collect()),
             Cells::OfRows(_) => None,
         };
         Ok(Cautious {
             completed,
             values,
             shares_of_people,
-            has_unknown_people: has_unknown_people(&records.members(control)?),
-            has_unknown_values: classes.iter().any(|class| class.unknown > 0),
+            unknown,
         })
     }
 
-    /// Returns the figures that hold whatever is behind what is not known.
-    fn bound(&self, mut figures: Diversity) -> Diversity {
-        if self.has_unknown_people {
+    /// Returns the figures of a class that hold whatever is behind what is not known.
+    fn bound(&self, class: u32, mut figures: Diversity) -> Diversity {
+        if let Some(shares) = &self.shares_of_people {
+            figures.alpha = shares[class as usize];
+        }
+        if self.unknown.people {
             (figures.l_entropy, figures.l_recursive, figures.alpha) = (1.0, 1, 1.0);
         }
-        match self.has_unknown_people || self.has_unknown_values {
-            true => with_worst_distances(figures),
-            false => figures,
+        match self.unknown.is_nothing() {
+            true => figures,
+            false => with_worst_distances(figures),
         }
     }
 }

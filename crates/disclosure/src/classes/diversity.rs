@@ -16,7 +16,7 @@ use std::ops::Range;
 const MAX_TOTAL: u64 = 1 << 47;
 
 /// Classes between two checks for a cancel.
-const CHUNK: usize = 1024;
+pub(super) const CHUNK: usize = 1024;
 
 /// Settings of [`diversity`].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -237,7 +237,7 @@ impl Distribution {
 }
 
 /// Distribution of the values in the whole table, the sum over all classes.
-struct WholeTable<'a> {
+pub(super) struct WholeTable<'a> {
     settings: &'a Settings,
     /// Sum of all counts, N.
     total: u64,
@@ -264,7 +264,7 @@ struct RankedCounts {
 }
 
 impl<'a> WholeTable<'a> {
-    fn new(cells: &Cells, values: &'a Values, settings: &'a Settings) -> Result<Self> {
+    pub(super) fn new(cells: &Cells, values: &'a Values, settings: &'a Settings) -> Result<Self> {
         let mut counts: Vec<u64> = Vec::new();
         let mut add = |code: u32, count: u64| {
             if code == NULL && !settings.nulls_are_values {
@@ -308,7 +308,7 @@ impl<'a> WholeTable<'a> {
     }
 
     /// Returns the figures of these classes.
-    fn figures(&self, cells: &Cells, classes: &[u32]) -> impl Iterator<Item = Option<Diversity>> {
+    pub(super) fn figures(&self, cells: &Cells, classes: &[u32]) -> impl Iterator<Item = Option<Diversity>> {
         let mut class = Distribution::default();
         classes.iter().map(move |&number| {
             class.read(cells, &[number], self.settings);

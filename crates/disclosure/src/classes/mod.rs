@@ -31,7 +31,9 @@ mod tally;
 mod units;
 mod wildcard;
 
-pub use cautious::{RisksOfPeople, cautious_class_diversity, cautious_diversity, cautious_risk_summary};
+pub use cautious::{
+    Limit, LimitedDiversity, RisksOfPeople, cautious_diversity, cautious_risk_summary, limited_diversity,
+};
 pub use diversity::{Diversity, Settings as DiversitySettings, Values, class_diversity, diversity};
 pub use hierarchy::Hierarchy;
 pub use pairs::{Grouped, Pairs};

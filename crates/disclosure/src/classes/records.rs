@@ -256,30 +256,6 @@ impl Records {
         seen.into_iter().filter(|&seen| seen).count() as u64
     }
 
-    /// Returns how many people, or rows, are in at least one of the classes for which `is_meant` returns true. Each row
-    /// whose person is not known counts as a person.
-    pub fn units_in(&self, is_meant: impl Fn(usize) -> bool, control: &Control) -> Result<u64> {
-        if !self.counts_people() {
-            let sizes = self.classes.sizes().iter().enumerate();
-            return Ok(sizes
-                .filter(|(class, _)| is_meant(*class))
-                .map(|(_, size)| size)
-                .sum());
-        }
-        let mut seen = vec![false; self.person_numbers()];
-        let mut unknown = 0;
-        let members = self.members(control)?;
-        for (_, members) in members.iter().enumerate().filter(|(class, _)| is_meant(*class)) {
-            for &(person, rows) in members {
-                match person {
-                    UNKNOWN_PERSON => unknown += rows,
-                    _ => seen[person as usize] = true,
-                }
-            }
-        }
-        Ok(unknown + seen.into_iter().filter(|&seen| seen).count() as u64)
-    }
-
     /// Returns one more than the largest number of a person.
     fn person_numbers(&self) -> usize {
         let mut numbers = 0;

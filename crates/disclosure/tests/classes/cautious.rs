@@ -1,13 +1,14 @@
 //! Compares figures that allow for what is unknown with their definitions, and with all that may be behind it.
 
 use disclosure::classes::{
-    Classes, Records, Roles, Values, cautious_class_diversity, cautious_diversity, cautious_risk_summary,
+    Classes, DiversitySettings, Records, Roles, Values, cautious_diversity, cautious_risk_summary, diversity,
+    limited_diversity,
 };
-use disclosure::figures::DiversityFigure;
 use disclosure::{Control, NULL};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use reference::guard::{self, Row};
+use std::collections::BTreeSet;
 
 /// A row: its class, its person and its sensitive value; 0 is NULL.
 type Triple = (u32, u32, u32);
@@ -101,41 +102,44 @@ proptest! {
     }
 
     #[test]
-    fn worst_class_has_the_figures_of_the_table(
+    fn people_beyond_a_limit_are_those_of_the_classes_by_themselves(
         rows in prop::collection::vec((0..3_u32, 0..5_u32, 0..4_u32), 1..14),
         counts_people in any::<bool>(),
-        nulls_are_values in any::<bool>(),
+        knows_all in any::<bool>(),
+        l in 1..4_u64,
     ) {
-        let records = records(&rows, counts_people);
-        let ranks = Values { ranks: Some((0..=3).collect()), hierarchy: None };
-        let worst = cautious_diversity(&records, 0, &ranks, nulls_are_values, Control::none()).unwrap().unwrap();
-        let classes = cautious_class_diversity(&records, 0, &ranks, nulls_are_values, Control::none()).unwrap();
-        prop_assert_eq!(classes.len(), records.classes().len());
-        for name in ["l_distinct", "l_entropy", "l_recursive", "alpha", "t_equal", "t_ordered", "beta", "delta"] {
-            let figure = DiversityFigure::named(name).unwrap();
-            let of_classes = classes.iter().map(|class| figure.of(class)).reduce(|a, b| figure.worse(a, b)).unwrap();
-            prop_assert!(is_close(of_classes, figure.of(&worst)), "{}: {} and {}", name, of_classes, figure.of(&worst));
+        let known = u32::from(knows_all);
+        let rows: Vec<Triple> = rows.into_iter().map(|(class, person, value)| (class, person.max(known), value.max(known))).collect();
+        let found = limited_diversity(&records(&rows, counts_people), 0, &Values::default(), false, &[&|found| found.l_distinct >= l], Control::none());
+        let found = found.unwrap().unwrap();
+        let mut expected: BTreeSet<u32> = BTreeSet::new();
+        let mut unknown = 0;
+        let mut worst = u64::MAX;
+        for class in 0..3 {
+            let inside: Vec<Triple> = rows.iter().copied().filter(|row| row.0 == class).collect();
+            if inside.is_empty() {
+                continue;
+            }
+            let of_class = guard::l_distinct(&as_rows(&inside, counts_people), 0) as u64;
+            worst = worst.min(of_class);
+            if of_class < l {
+                unknown += inside.iter().filter(|row| !counts_people || row.1 == 0).count() as u64;
+                expected.extend(inside.iter().filter(|row| counts_people && row.1 > 0).map(|row| row.1));
+            }
         }
+        prop_assert_eq!(found.worst.l_distinct, worst);
+        prop_assert_eq!(found.beyond, vec![expected.len() as u64 + unknown]);
     }
 
     #[test]
-    fn units_in_classes_are_those_of_the_rows(
-        rows in prop::collection::vec((0..3_u32, 0..5_u32, 0..4_u32), 1..14),
+    fn nothing_changes_if_everything_is_known(
+        rows in prop::collection::vec((0..3_u32, 1..5_u32, 1..4_u32), 1..14),
         counts_people in any::<bool>(),
-        meant in prop::collection::vec(any::<bool>(), 3),
     ) {
         let records = records(&rows, counts_people);
-        // Classes are numbered in the order in which they occur.
-        let mut order = Vec::new();
-        rows.iter().for_each(|&(class, ..)| if !order.contains(&class) { order.push(class) });
-        let is_meant = |class: usize| meant[order[class] as usize];
-        let inside: Vec<&Triple> = rows.iter().filter(|(class, ..)| meant[*class as usize]).collect();
-        let known: std::collections::BTreeSet<u32> = inside.iter().map(|row| row.1).filter(|&person| person > 0).collect();
-        let expected = match counts_people {
-            true => known.len() + inside.iter().filter(|row| row.1 == 0).count(),
-            false => inside.len(),
-        };
-        prop_assert_eq!(records.units_in(is_meant, Control::none()).unwrap(), expected as u64);
+        let ranks = Values { ranks: Some((0..=3).collect()), hierarchy: None };
+        let found = cautious_diversity(&records, 0, &ranks, false, Control::none()).unwrap();
+        prop_assert_eq!(found, diversity(&records, 0, &ranks, &DiversitySettings::default(), Control::none()).unwrap());
     }
 
     #[test]
