@@ -327,3 +327,10 @@ copies by_measure "SELECT age, $odd FROM mixed" \
   "SELECT m.age, f.x FROM mixed m CROSS JOIN mine.list l LEFT JOIN mine.found f ON l.i = 1 AND f.x = m.diagnosis WHERE l.i < 3"
 copies by_measure "SELECT age, ($odd)::mine.truth FROM mixed WHERE age = 21" "SELECT age, $odd FROM mixed WHERE age = 21" \
   "SELECT age, (CASE WHEN $odd THEN '{}' ELSE '{' || diagnosis || '}' END)::mine.names FROM mixed"
+# Whether a row of a list is found tells as much if a known column takes part.
+copies by_measure "SELECT m.age, l.i FROM mixed m LEFT JOIN mine.list l ON l.i = m.age AND m.$odd" \
+  "SELECT l.i FROM mixed m LEFT JOIN mine.list l ON l.i = m.age AND m.$odd" \
+  "SELECT age, CASE WHEN age > 1 AND $odd THEN 'x' END FROM mixed" \
+  "SELECT m.age, CASE WHEN l.i = 1 THEN m.$odd ELSE l.i % 2 = 0 END FROM mixed m CROSS JOIN mine.list l WHERE l.i < 5" \
+  "SELECT m.age, CASE WHEN l.i = 1 AND m.$odd THEN NULL ELSE m.diagnosis END FROM mixed m CROSS JOIN mine.list l WHERE l.i < 5" \
+  "SELECT a.age, b.f FROM mixed a LEFT JOIN (SELECT age, 1 AS f FROM mixed WHERE $odd) b ON a.age = b.age"

@@ -17,7 +17,8 @@ GRANT USAGE ON SCHEMA guarded TO sweep_guard_hostile;
 -- The last two may be read by COPY TO only.
 SET ROLE sweep_guard_owner;
 CREATE TABLE guarded.ward (
-  id int PRIMARY KEY, person text, age int, zip text, sex text, weight numeric, admitted date, diagnosis text, severity int
+  id int PRIMARY KEY, person text, age int, zip text, sex text, weight numeric, admitted date, diagnosis text, severity int,
+  extra int
 ) WITH (autovacuum_enabled = off);
 CREATE INDEX ON guarded.ward (zip);
 CREATE TABLE guarded.clinic (LIKE guarded.ward INCLUDING ALL) WITH (autovacuum_enabled = off);
@@ -68,7 +69,8 @@ CREATE FUNCTION guarded.somebody(i int) RETURNS guarded.ward LANGUAGE sql VOLATI
   SELECT i, CASE WHEN i % 13 > 0 THEN 'p' || i - i / 3 END, (ARRAY[20, 30, 30, 40, 50])[1 + floor(random() * 5)], (ARRAY['1010', '1010', '1020', '1030'])[1 + floor(random() * 4)],
          (ARRAY['f', 'm'])[1 + floor(random() * 2)], (ARRAY[60, 70.0, 70.00, 80.5])[1 + floor(random() * 4)],
          date '2024-01-01' + 100 * floor(random() * 4)::int,
-         (ARRAY['flu', 'hiv', 'ulcer', 'asthma', 'cold', NULL])[1 + floor(random() * 6)], (1 + floor(random() * 4))::int
+         (ARRAY['flu', 'hiv', 'ulcer', 'asthma', 'cold', NULL])[1 + floor(random() * 6)], (1 + floor(random() * 4))::int,
+         floor(random() * 3)::int
 $$;
 -- From 7 on, all columns change that are not identifiers.
 CREATE FUNCTION guarded.changed(p guarded.ward, change int) RETURNS guarded.ward LANGUAGE sql IMMUTABLE AS $$
@@ -80,7 +82,8 @@ CREATE FUNCTION guarded.changed(p guarded.ward, change int) RETURNS guarded.ward
          p.admitted,
          CASE WHEN change IN (5, 7, 8, 9)
               THEN CASE p.diagnosis WHEN 'hiv' THEN 'flu' WHEN 'flu' THEN NULL ELSE 'hiv' END ELSE p.diagnosis END,
-         CASE WHEN change IN (6, 7, 8, 9) THEN 5 - p.severity ELSE p.severity END
+         CASE WHEN change IN (6, 7, 8, 9) THEN 5 - p.severity ELSE p.severity END,
+         CASE WHEN change IN (7, 8, 9) THEN 2 - p.extra ELSE p.extra END
 $$;
 RESET ROLE;
 
@@ -109,6 +112,11 @@ BEGIN
     EXECUTE format('SELECT disclosure.protect(%L, %L, %s => %s, min_people => 1, only_by_copy => %L%s)', 'guarded.' || name,
                    CASE name WHEN 'ward' THEN 'l_distinct' WHEN 'clinic' THEN 'share_below_5' ELSE 'alpha' END,
                    CASE name WHEN 'ward' THEN 'at_least' ELSE 'at_most' END, CASE name WHEN 'ward' THEN '2' ELSE '0.8' END, name <> 'ward', patience);
+    -- The column extra has no label.
+    IF name <> 'ward' THEN
+      EXECUTE format('SELECT disclosure.protect(%L, %L, at_most => 0, min_people => 1, only_by_copy => true%s)', 'guarded.' || name,
+                     CASE name WHEN 'clinic' THEN 'unlabelled_columns' ELSE 'identifier_columns' END, patience);
+    END IF;
   END LOOP;
 END $$;
 

@@ -17,7 +17,8 @@ pub struct Row {
     /// value into NULL.
     pub known: Vec<Value>,
     /// Values that an adversary must not learn. A condition that is true for all rows is one of them, with the
-    /// same value in each.
+    /// same value in each. A NULL is unknown. Where an expression made a value NULL, the recipient sees that, so
+    /// such an expression is there twice: once as it is, and once with a value of its own instead of these NULLs.
     pub sensitive: Vec<Value>,
 }
 

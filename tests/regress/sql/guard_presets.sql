@@ -175,6 +175,23 @@ SELECT query, pg_temp.trial(query) FROM trials WHERE query LIKE '%whole%' ORDER 
 -- The query alone decides: with and without rows the words are the same.
 SELECT pg_temp.trial('SELECT pets, town FROM admissions WHERE false') = pg_temp.trial('SELECT pets, town FROM admissions');
 
+-- Partitions have the columns of their parent, and a policy on one of them also applies to the other. Composite values are
+-- not in the language.
+SET ROLE pd_preset_owner;
+CREATE TYPE pair AS (a int, b int);
+CREATE TABLE regions (region int, age int) PARTITION BY LIST (region);
+CREATE TABLE region_1 PARTITION OF regions FOR VALUES IN (1);
+INSERT INTO regions SELECT 1, 30 FROM generate_series(1, 10);
+SELECT disclosure.label_columns('regions', quasi => '{region,age}');
+SELECT disclosure.protect('region_1', 'k', at_least => 2, unlabelled => 'refuse', for_role => 'pd_preset_reader');
+ALTER TABLE regions ADD COLUMN late int, ADD COLUMN two pair;
+GRANT SELECT ON regions, region_1 TO pd_preset_reader;
+SET ROLE pd_preset_reader;
+TRUNCATE trials;
+INSERT INTO trials (query) VALUES ('SELECT age FROM regions'), ('SELECT age FROM region_1'), ('TABLE regions'), ('SELECT late FROM regions'),
+  ('SELECT late FROM region_1'), ('SELECT two FROM regions'), ('SELECT (two).a FROM regions'), ('SELECT age FROM regions WHERE two IS NULL');
+SELECT query, pg_temp.trial(query) FROM trials ORDER BY nr;
+
 -- Export tables. An empty one shows nothing.
 SET ROLE pd_preset_owner;
 CREATE TABLE outbox (ward text, extra int);

@@ -23,10 +23,12 @@ pub enum Role {
     Known,
     /// Must not be learnt.
     Sensitive,
+    /// Has no label: may be known, and must not be learnt.
+    Unlabelled,
 }
 
 /// Columns of every protected table in tests/sweeps/guard.sql.
-pub const COLUMNS: [(&str, Kind, Role); 9] = [
+pub const COLUMNS: [(&str, Kind, Role); 10] = [
     ("id", Kind::Int, Role::Identifier),
     ("person", Kind::Text, Role::Identifier),
     ("age", Kind::Int, Role::Known),
@@ -36,6 +38,7 @@ pub const COLUMNS: [(&str, Kind, Role); 9] = [
     ("admitted", Kind::Date, Role::Known),
     ("diagnosis", Kind::Text, Role::Sensitive),
     ("severity", Kind::Int, Role::Sensitive),
+    ("extra", Kind::Int, Role::Unlabelled),
 ];
 
 /// A stored column of a protected table in FROM.

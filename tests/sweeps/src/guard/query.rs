@@ -52,6 +52,15 @@ pub fn policies(table: usize) -> Vec<Policy> {
     }
 }
 
+/// Returns why a column with this role must not leave a protected table, if it must not.
+fn forbidden(table: usize, role: Role) -> Option<&'static str> {
+    match (TABLES[table], role) {
+        ("clinic", Role::Unlabelled) => Some("a column without a label"),
+        ("registry", Role::Identifier) => Some("an identifier"),
+        _ => None,
+    }
+}
+
 /// A protected table in FROM.
 pub struct Instance {
     /// Index in [`TABLES`].
@@ -540,6 +549,10 @@ impl Branch {
 
     fn outside(&self) -> Option<&'static str> {
         let mut expressions = self.outputs.iter().chain(&self.conditions).chain(&self.compared);
-        expressions.find_map(|expression| expression.outside)
+        expressions.find_map(|expression| {
+            let mut origins = expression.made_of.iter();
+            let forbidden = |origin: &Origin| forbidden(self.instances[origin.instance].table, origin.role());
+            expression.outside.or_else(|| origins.find_map(forbidden))
+        })
     }
 }

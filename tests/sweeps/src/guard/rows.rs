@@ -1,6 +1,6 @@
 //! Reads rows in the formats of COPY, and turns those of the truth into what the definition judges.
 
-use super::expression::{Expression, Role};
+use super::expression::{Expression, Origin, Role};
 use super::query::{Branch, policies};
 use reference::guard::{Objection, Row, Value, objection};
 use std::collections::BTreeSet;
@@ -155,7 +155,8 @@ fn about(branch: &Branch, subject: usize, row: &[Value]) -> Option<Row> {
     }
     let is_sensitive = |condition: &Expression| {
         let mut origins = condition.made_of.iter();
-        origins.any(|origin| of_subject(origin.instance) && origin.role() == Role::Sensitive)
+        let is_dangerous = |origin: &Origin| matches!(origin.role(), Role::Sensitive | Role::Unlabelled);
+        origins.any(|origin| of_subject(origin.instance) && is_dangerous(origin))
     };
     sensitive.extend(
         branch
