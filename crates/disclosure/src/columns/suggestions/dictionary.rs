@@ -62,8 +62,10 @@ pub struct Dictionary {
     names: FxHashMap<String, Vec<usize>>,
     /// Terms that occur within words, by their first two bytes.
     parts: FxHashMap<[u8; 2], Vec<(String, usize)>>,
-    nouns: FxHashMap<String, TableKind>,
-    noun_parts: Vec<(String, TableKind)>,
+    /// Nouns without spaces, with their languages.
+    nouns: FxHashMap<String, Vec<(String, TableKind)>>,
+    /// Nouns that occur within words, with their languages.
+    noun_parts: Vec<(String, (String, TableKind))>,
     /// Single words of terms and nouns.
     vocabulary: FxHashSet<String>,
 }
@@ -108,10 +110,11 @@ impl Dictionary {
             for spelling in spellings(&noun.noun) {
                 let key = spelling.concat();
                 dictionary.vocabulary.extend(spelling);
+                let meaning = (noun.language.clone(), noun.kind);
                 if noun.matching == Matching::Part {
-                    dictionary.noun_parts.push((key.clone(), noun.kind));
+                    dictionary.noun_parts.push((key.clone(), meaning.clone()));
                 }
-                dictionary.nouns.entry(key).or_insert(noun.kind);
+                dictionary.nouns.entry(key).or_default().push(meaning);
             }
         }
         dictionary
@@ -202,32 +205,46 @@ impl Dictionary {
         terms.into_iter().find(|term| term.category == Category::Name)
     }
 
-    /// Returns what the rows of a table are that has this noun as its name.
-    pub(super) fn noun(&self, key: &str) -> Option<TableKind> {
-        let part = || self.noun_parts.iter().find(|(part, _)| key.contains(part));
-        self.nouns
-            .get(key)
-            .copied()
-            .or_else(|| part().map(|(_, kind)| *kind))
+    /// Returns what the rows of a table are that has this noun as its name, in the first of the languages that has it.
+    fn noun(&self, key: &str, languages: &[String]) -> Option<TableKind> {
+        let in_language = |meanings: &[(String, TableKind)], language: &String| {
+            meanings
+                .iter()
+                .find(|(one, _)| one == language)
+                .map(|(_, kind)| *kind)
+        };
+        let whole = self.nouns.get(key).map(Vec::as_slice).unwrap_or_default();
+        let parts = self
+            .noun_parts
+            .iter()
+            .filter(|(part, _)| key.contains(part.as_str()));
+        let parts: Vec<(String, TableKind)> = parts.map(|(_, meaning)| meaning.clone()).collect();
+        let find = |meanings: &[(String, TableKind)]| {
+            languages
+                .iter()
+                .find_map(|language| in_language(meanings, language))
+        };
+        find(whole).or_else(|| find(&parts))
     }
 
     /// Returns the nouns of a name in their order, with the numbers of their words. A longer noun hides those within it.
-    pub(super) fn nouns(&self, words: &[String]) -> Vec<(Range<usize>, TableKind)> {
+    /// The first of the languages counts most.
+    pub(super) fn nouns(&self, words: &[String], languages: &[String]) -> Vec<(Range<usize>, TableKind)> {
         let mut nouns = Vec::new();
         let mut start = 0;
         while start < words.len() {
-            let end = (start + 1..=words.len().min(start + 3)).rev();
-            let longest = end.map(|end| (start..end, self.noun(&words[start..end].concat())));
-            let longest = longest.into_iter().find(|(range, kind)| {
-                kind.is_some()
-                    && (range.len() == 1 || self.nouns.contains_key(&words[range.clone()].concat()))
+            let mut ends = (start + 1..=words.len().min(start + 3)).rev();
+            let longest = ends.find_map(|end| {
+                let key = words[start..end].concat();
+                let may_match = end == start + 1 || self.nouns.contains_key(&key);
+                Some((end, self.noun(&key, languages).filter(|_| may_match)?))
             });
             match longest {
-                Some((range, Some(kind))) => {
-                    start = range.end;
-                    nouns.push((range, kind));
+                Some((end, kind)) => {
+                    nouns.push((start..end, kind));
+                    start = end;
                 }
-                _ => start += 1,
+                None => start += 1,
             }
         }
         nouns

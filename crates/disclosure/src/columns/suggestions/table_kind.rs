@@ -1,7 +1,7 @@
 //! What the rows of a table are, from the names of the table and its columns.
 
 use super::dictionary::Dictionary;
-use super::reading::{Best, KeyWord, Languages, Reading, is_noun_first};
+use super::reading::{Best, KeyWord, Languages, Reading, is_noun_first, main_languages, names_person};
 use super::{Category, SuggestedLabel, TableFacts};
 
 /// What a row of a table stands for, or what a key refers to.
@@ -74,6 +74,10 @@ pub(super) struct Context {
     pub(super) has_key: bool,
     /// Number of columns that are keys of a person.
     pub(super) person_keys: usize,
+    /// Label and category that most other columns have, if most have the same, with their share.
+    pub(super) neighbours: Option<(SuggestedLabel, Category, f64)>,
+    /// Languages of its names, the most frequent first.
+    pub(super) languages: Vec<String>,
     /// Words of the table's name.
     pub(super) words: Vec<String>,
 }
@@ -88,25 +92,33 @@ impl Context {
         dictionary: &Dictionary,
     ) -> Context {
         let words = dictionary.split(&table.name);
-        let named = kind_of_name(&words, dictionary);
-        let personal: f64 = best.iter().flatten().map(personal_weight).sum();
+        let main = main_languages(languages);
+        let named = kind_of_name(&words, &main, dictionary);
+        let sum = |weight: fn(&Best<'_>) -> f64| -> f64 { best.iter().flatten().map(weight).sum() };
+        let (personal, own) = (sum(personal_weight), sum(own_weight));
         let is_noun_first = is_noun_first(languages);
-        let is_person_key = |number: &usize| {
-            let (reading, column) = (&readings[*number], &table.columns[*number]);
-            let target = key_target(reading, &column.references, is_noun_first, dictionary);
-            let is_audit = best[*number]
-                .as_ref()
-                .is_some_and(|best| best.term.label == SuggestedLabel::Ignore);
-            target.is_some_and(TableKind::is_person) && reading.key_word() == KeyWord::Key && !is_audit
-        };
-        let person_keys = (0..readings.len()).filter(is_person_key).count();
-        let refers = person_keys > 0;
+        let targets =
+            readings
+                .iter()
+                .zip(&table.columns)
+                .zip(best)
+                .filter_map(|((reading, column), best)| {
+                    let target = key_target(reading, &column.references, is_noun_first, &main, dictionary);
+                    let is_audit = best
+                        .as_ref()
+                        .is_some_and(|best| best.term.label == SuggestedLabel::Ignore);
+                    let is_key = reading.key_word() == KeyWord::Key || column.references.is_some();
+                    target.filter(|kind| kind.is_person() && is_key && !is_audit)
+                });
+        let targets: Vec<TableKind> = targets.collect();
+        let refers = targets.contains(&TableKind::Person);
         let kind = match named {
-            Some(kind) if !kind.is_person() && kind != TableKind::Event && personal >= 6.0 && !refers => {
+            Some(kind) if !kind.is_person() && kind != TableKind::Event && own >= 5.0 && !refers => {
                 Some(TableKind::Person)
             }
-            None if personal >= 3.5 => Some(TableKind::Person),
-            None if refers => Some(TableKind::Event),
+            Some(TableKind::Thing | TableKind::Setting) if refers => Some(TableKind::Event),
+            None if personal >= 3.5 && (own >= 2.2 || !refers && own >= 1.5) => Some(TableKind::Person),
+            None if refers || personal >= 3.5 => Some(TableKind::Event),
             kind => kind,
         };
         let people = match kind {
@@ -114,22 +126,53 @@ impl Context {
             Some(TableKind::Event) if refers => 1.3,
             Some(TableKind::Event) => 0.5 + (personal * 0.2).min(0.8),
             Some(TableKind::Aggregate) => 0.8,
-            None => (personal - 1.0).clamp(-0.5, 1.2),
-            Some(TableKind::Organisation) => -1.0,
+            None => (personal - 2.0).clamp(-2.0, 1.2),
+            Some(TableKind::Organisation) => -2.0,
             Some(_) if refers => -0.3 + (personal * 0.2).min(0.8),
             Some(_) => -2.5 + (personal * 0.15).min(0.8),
         };
         let is_own = |reading: &Reading| reading.key_word() == KeyWord::Key && is_own_key(reading, &words);
         let has_key = table.columns.iter().any(|column| column.is_primary_key) || readings.iter().any(is_own);
+        let neighbours = neighbours(best);
         Context {
             kind,
             people,
             is_noun_first,
             has_key,
-            person_keys,
+            person_keys: targets.len(),
+            neighbours,
+            languages: main,
             words,
         }
     }
+}
+
+/// Returns the label and category that most columns with a known name have, and their share; `None` if there are few.
+fn neighbours(best: &[Option<Best<'_>>]) -> Option<(SuggestedLabel, Category, f64)> {
+    let known = |best: &&Best<'_>| !names_person(best.term);
+    let terms: Vec<_> = best
+        .iter()
+        .flatten()
+        .filter(known)
+        .map(|best| best.term)
+        .collect();
+    let is_fact = |label| matches!(label, SuggestedLabel::Quasi | SuggestedLabel::Sensitive);
+    let count = |category: Category| {
+        terms
+            .iter()
+            .filter(|term| is_fact(term.label) && term.category == category)
+            .count()
+    };
+    let most = Category::WORDS
+        .iter()
+        .map(|&(_, category)| (count(category), category))
+        .max_by_key(|one| one.0)?;
+    let label = terms
+        .iter()
+        .find(|term| is_fact(term.label) && term.category == most.1)?
+        .label;
+    let share = most.0 as f64 / terms.len() as f64;
+    (most.0 >= 5 && share >= 0.4 && most.1 != Category::Date).then_some((label, most.1, share))
 }
 
 /// Returns whether a key is that of the table itself, such as `id` or `visit_id` in visits.
@@ -155,10 +198,20 @@ fn personal_weight(best: &Best<'_>) -> f64 {
     if is_weak { weight * 0.5 } else { weight }
 }
 
+/// Returns how much the best term of a column says that a row is a person, and not an event of one.
+fn own_weight(best: &Best<'_>) -> f64 {
+    use Category::*;
+    match (best.term.label, best.term.category) {
+        (SuggestedLabel::Identifier, Name) | (_, Ssn | Religion | Ethnicity | Demographic | Email | Phone) => {
+            personal_weight(best)
+        }
+        _ => 0.0,
+    }
+}
+
 /// Returns what the rows of a table are that has this name.
-pub(super) fn kind_of_name(words: &[String], dictionary: &Dictionary) -> Option<TableKind> {
-    let kinds: Vec<TableKind> = dictionary
-        .nouns(words)
+pub(super) fn kind_of_name(words: &[String], languages: &[String], dictionary: &Dictionary) -> Option<TableKind> {
+    let kinds: Vec<TableKind> = dictionary.nouns(words, languages)
         .into_iter()
         .map(|(_, kind)| kind)
         .collect();
@@ -180,11 +233,12 @@ pub(super) fn key_target(
     reading: &Reading,
     references: &Option<(String, String)>,
     is_noun_first: bool,
+    languages: &[String],
     dictionary: &Dictionary,
 ) -> Option<TableKind> {
     let referenced = || {
         let (table, _) = references.as_ref()?;
-        kind_of_name(&dictionary.split(table), dictionary)
+        kind_of_name(&dictionary.split(table), languages, dictionary)
     };
     let head = reading
         .nouns
