@@ -300,6 +300,7 @@ impl Reading {
         let mut fit = found.letters as f64;
         fit += if term.matching == Matching::Name { 4.0 } else { 0.0 };
         fit += if is_head { 1.5 } else { 0.0 };
+                fit += if is_contact(term) { 3.0 } else { 0.0 };
         fit -= if is_foreign { 2.0 } else { 0.0 };
         fit -= if names_person(term) { 20.0 } else { 0.0 };
         if term.label == SuggestedLabel::Ignore {
@@ -326,6 +327,13 @@ impl Reading {
 pub(super) fn names_person(term: &Term) -> bool {
     let is_other = term.label == SuggestedLabel::Quasi && term.category == Category::OtherId;
     matches!(term.label, SuggestedLabel::Person | SuggestedLabel::Household) || is_other
+}
+
+/// Returns whether a term says an identifier that is one wherever it stands in a name, as in `father_phone_work`.
+fn is_contact(term: &Term) -> bool {
+    use Category::*;
+    let is_contact = matches!(term.category, Email | Phone | Ssn | Ip | Credential);
+    is_contact && matches!(term.label, SuggestedLabel::Identifier | SuggestedLabel::Sensitive)
 }
 
 /// Returns whether nouns come first in the language of most of a table's names.

@@ -75,7 +75,8 @@ impl Rules<'_> {
         if !is_key && !(is_noun && self.could_be_key()) {
             return None;
         }
-        let is_own = !refers && is_own_key(self.reading, &self.context.words);
+        let is_other = is_person && !context.kind.is_some_and(TableKind::is_person) && !self.reading.base().is_empty();
+        let is_own = !refers && !is_other && is_own_key(self.reading, &self.context.words);
         let names_table =
             is_own && self.reading.key_word() == KeyWord::Key && !self.reading.base().is_empty();
         if let Some(best) = self.best
@@ -83,6 +84,10 @@ impl Rules<'_> {
             && self.wins_over_key(best, is_person)
         {
             return None;
+        }
+                let is_user = self.reading.base().is_empty() && self.reading.words.last().is_some_and(|word| word == "uid");
+        if is_user && !self.facts.is_primary_key && !context.kind.is_some_and(TableKind::is_person) {
+            return Some(self.person_key(TableKind::Person));
         }
         if is_own && (is_key || self.facts.is_primary_key) {
             return Some(self.own_key());
@@ -113,7 +118,7 @@ impl Rules<'_> {
             _ if self.facts.is_primary_key => Some(self.own_key()),
             Some(_) => Some(Clue::ignore(1.5, "it is a key of things or codes")),
             None if self.best.is_some() => None,
-            None if context.kind.is_some_and(TableKind::is_person) && !context.has_key => Some(Clue::new(
+            None if self.context.kind.is_some_and(TableKind::is_person) && !self.context.has_key => Some(Clue::new(
                 Person,
                 Category::OtherId,
                 1.5,
@@ -148,6 +153,9 @@ impl Rules<'_> {
         use SuggestedLabel::*;
         let people = self.context.people;
         match self.context.kind {
+            Some(kind) if kind.is_person() && self.context.has_primary_key && !self.facts.is_primary_key => {
+                Clue::new(Identifier, Category::OtherId, 3.0, "it numbers the persons of the table")
+            }
             Some(TableKind::Person | TableKind::Second) => Clue::new(
                 Person,
                 Category::OtherId,
@@ -214,9 +222,8 @@ impl Rules<'_> {
                 "the name says a person, in words",
             );
         }
-        let weight = 2.0 + 0.5 * self.context.people;
-        Clue::new(
-            Quasi,
+                let weight = 2.0 + 0.5 * self.context.people.max(-0.5);
+        Clue::new(Quasi,
             Category::OtherId,
             weight,
             "the name says key of a second person",
@@ -229,6 +236,9 @@ impl Rules<'_> {
             return self.generic_name();
         };
         let term = best.term;
+                if let Some(clue) = self.counted(term) {
+            return Some(clue);
+        }
         if let Some(clue) = self.employer() {
             return Some(clue);
         }
@@ -255,13 +265,35 @@ impl Rules<'_> {
         if let Some(clue) = self.described(best) {
             return Some(clue);
         }
-        if term.label == SuggestedLabel::Count && (self.context.has_key || self.context.person_keys > 0) {
+        if term.label == SuggestedLabel::Count && (self.context.has_key || self.context.person_keys > 0 || self.context.has_names) {
             return Some(Clue::ignore(1.5, "a table with keys counts no rows"));
         }
+                let is_sample = matches!(self.context.kind, None | Some(TableKind::Person | TableKind::Household | TableKind::Aggregate));
+        if term.label == SuggestedLabel::Weight && (!is_sample || self.context.has_primary_key && best.coverage < 1.0) {
+            return Some(Clue::ignore(1.5, "the table is no sample of persons"));
+        }
         let base = if term.matching == Matching::Name { 0.3 } else { 1.5 };
-        let mut weight = base + 1.8 * best.coverage + self.context.people * dependence(term);
+        let mut weight = base + 1.8 * best.coverage + self.about_people(dependence(term));
         weight -= if best.is_foreign { 0.7 } else { 0.0 };
         Some(Clue::new(term.label, term.category, weight, said(term)))
+    }
+
+            /// Returns what it adds to a clue that the table is about persons, or not; that it is not counts more.
+    fn about_people(&self, dependence: f64) -> f64 {
+        let people = self.context.people;
+        dependence * if people < 0.0 { 1.5 * people } else { people }
+    }
+
+    /// Returns what a name says such as `number_of_deaths` in a table without any key: how many persons the row stands for.
+    fn counted(&self, term: &Term) -> Option<Clue> {
+        const WORDS: [&str; 8] = ["anzahl", "nombre", "aantal", "numero", "number", "num", "count", "total"];
+        let has_word = self.reading.words.iter().any(|word| WORDS.contains(&word.as_str()));
+        let is_fact = matches!(term.category, Category::Health | Category::Offence);
+        let is_number = matches!(self.facts.kind, TypeKind::Integer | TypeKind::Decimal);
+        let has_keys = self.context.has_key || self.context.person_keys > 0 || self.context.has_names;
+        let reason = "the name says number of persons, and the table has no key";
+        (has_word && is_fact && is_number && !has_keys)
+            .then(|| Clue::new(SuggestedLabel::Count, Category::Technical, 3.0, reason))
     }
 
     /// Returns what a name says that is only a noun for an organisation, in a table about persons: whom they work for.
@@ -272,7 +304,8 @@ impl Rules<'_> {
             *kind == TableKind::Organisation
                 && letters(&self.reading.words[words.clone()]) * 2 > letters(&self.reading.words)
         };
-        let is_employer = is_about_persons && self.reading.nouns.iter().any(covers);
+        let is_word = self.facts.kind == TypeKind::Text || self.reading.key_word() == KeyWord::Key;
+        let is_employer = is_about_persons && is_word && self.reading.nouns.iter().any(covers);
         let reason = "the name says an organisation, and the table is about persons";
         is_employer.then(|| Clue::new(SuggestedLabel::Quasi, Category::Demographic, 2.5, reason))
     }

@@ -2,7 +2,7 @@
 
 use super::dictionary::Dictionary;
 use super::reading::{Best, KeyWord, Languages, Reading, is_noun_first, main_languages, names_person};
-use super::{Category, SuggestedLabel, TableFacts};
+use super::{Category, SuggestedLabel, TableFacts, Term};
 
 /// What a row of a table stands for, or what a key refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -72,6 +72,10 @@ pub(super) struct Context {
     pub(super) is_noun_first: bool,
     /// Whether a column is a key of the table.
     pub(super) has_key: bool,
+            /// Whether columns name persons.
+    pub(super) has_names: bool,
+    /// Whether a column by itself is the primary key.
+    pub(super) has_primary_key: bool,
     /// Number of columns that are keys of a person.
     pub(super) person_keys: usize,
     /// Label and category that most other columns have, if most have the same, with their share.
@@ -132,13 +136,20 @@ impl Context {
             Some(_) => -2.5 + (personal * 0.15).min(0.8),
         };
         let is_own = |reading: &Reading| reading.key_word() == KeyWord::Key && is_own_key(reading, &words);
-        let has_key = table.columns.iter().any(|column| column.is_primary_key) || readings.iter().any(is_own);
+        let count = |category: Category| {
+            let identifiers = best.iter().flatten().filter(|best| best.term.label == SuggestedLabel::Identifier);
+            identifiers.filter(|best| best.term.category == category).count()
+        };
+        let has_names = count(Category::Name) > 1 || count(Category::Ssn) + count(Category::Email) > 0;
+        let has_primary_key = table.columns.iter().any(|column| column.is_primary_key);
+        let has_key = has_primary_key || readings.iter().any(is_own);
         let neighbours = neighbours(best);
         Context {
-            kind,
+            kind, has_names,
             people,
             is_noun_first,
             has_key,
+            has_primary_key,
             person_keys: targets.len(),
             neighbours,
             languages: main,
@@ -178,7 +189,8 @@ fn neighbours(best: &[Option<Best<'_>>]) -> Option<(SuggestedLabel, Category, f6
 /// Returns whether a key is that of the table itself, such as `id` or `visit_id` in visits.
 pub(super) fn is_own_key(reading: &Reading, table_words: &[String]) -> bool {
     let base = reading.base();
-    base.is_empty() || base.iter().all(|word| table_words.iter().any(|one| one == word))
+    let names = |word: &&str, one: &String| one == word || word.len() > 2 && one.starts_with(*word);
+    base.is_empty() || base.iter().all(|word| table_words.iter().any(|one| names(word, one)))
 }
 
 /// Returns how much the best term of a column says that the table is about persons.
@@ -192,6 +204,7 @@ fn personal_weight(best: &Best<'_>) -> f64 {
         (_, Ssn | Mrn | HealthPlan | Religion | SexLife | Ethnicity) => 1.5,
         (_, Demographic | Health | Credential | Email | Biometric) => 0.8,
         (_, Phone | Education | Licence) => 0.5,
+                (_, Date) if is_birth(best.term) => 1.0,
         (_, Financial | Geographic | Date | Account) => 0.2,
         _ => 0.1,
     };
@@ -205,9 +218,17 @@ fn own_weight(best: &Best<'_>) -> f64 {
         (SuggestedLabel::Identifier, Name) | (_, Ssn | Religion | Ethnicity | Demographic | Email | Phone) => {
             personal_weight(best)
         }
+                (_, Date) if is_birth(best.term) => personal_weight(best),
         _ => 0.0,
     }
 }
+
+/// Returns whether a term says a date of birth.
+fn is_birth(term: &Term) -> bool {
+    const STEMS: [&str; 9] = ["birth", "dob", "born", "geb", "nais", "nac", "nasc", "urodz", "geboor"];
+    term.category == Category::Date && STEMS.iter().any(|stem| term.term.contains(stem))
+}
+
 
 /// Returns what the rows of a table are that has this name.
 pub(super) fn kind_of_name(words: &[String], languages: &[String], dictionary: &Dictionary) -> Option<TableKind> {
@@ -247,5 +268,11 @@ pub(super) fn key_target(
     let nouns = head
         .or_else(|| reading.nouns.iter().find(|(_, kind)| kind.is_person()))
         .or(reading.nouns.last());
-    referenced().or_else(|| nouns.map(|(_, kind)| *kind))
+    let abbreviated = || {
+        let language = languages.first()?;
+        let is_short = |word: &&str| dictionary.abbreviates_person(word, language);
+        (reading.key_word() == KeyWord::Key && reading.base().iter().any(|word| is_short(&word)))
+            .then_some(TableKind::Person)
+    };
+    referenced().or_else(|| nouns.map(|(_, kind)| *kind)).or_else(abbreviated)
 }
