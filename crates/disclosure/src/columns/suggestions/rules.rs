@@ -490,8 +490,7 @@ impl Rules<'_> {
             clues.push(Clue::new(
                 found.label,
                 found.category,
-                1.5 + (odds / (1.0 - odds)).ln(),
-                reason,
+                2.0 + (odds / (1.0 - odds)).ln(), reason,
             ));
         }
     }

@@ -98,7 +98,10 @@ impl Context {
         let words = dictionary.split(&table.name);
         let main = main_languages(languages);
         let named = kind_of_name(&words, &main, dictionary);
-        let sum = |weight: fn(&Best<'_>) -> f64| -> f64 { best.iter().flatten().map(weight).sum() };
+        // Rounded, so that the order of the columns does not matter.
+        let sum = |weight: fn(&Best<'_>) -> f64| {
+            (best.iter().flatten().map(weight).sum::<f64>() * 1000.0).round() / 1000.0
+        };
         let (personal, own) = (sum(personal_weight), sum(own_weight));
         let is_noun_first = is_noun_first(languages);
         let targets =
@@ -167,23 +170,14 @@ fn neighbours(best: &[Option<Best<'_>>]) -> Option<(SuggestedLabel, Category, f6
         .filter(known)
         .map(|best| best.term)
         .collect();
-    let is_fact = |label| matches!(label, SuggestedLabel::Quasi | SuggestedLabel::Sensitive);
-    let count = |category: Category| {
-        terms
-            .iter()
-            .filter(|term| is_fact(term.label) && term.category == category)
-            .count()
+    let labels = [SuggestedLabel::Quasi, SuggestedLabel::Sensitive];
+    let pairs = Category::WORDS.iter().flat_map(|&(_, category)| labels.map(|label| (label, category)));
+    let count = |&(label, category): &(SuggestedLabel, Category)| {
+        terms.iter().filter(|term| term.label == label && term.category == category).count()
     };
-    let most = Category::WORDS
-        .iter()
-        .map(|&(_, category)| (count(category), category))
-        .max_by_key(|one| one.0)?;
-    let label = terms
-        .iter()
-        .find(|term| is_fact(term.label) && term.category == most.1)?
-        .label;
-    let share = most.0 as f64 / terms.len() as f64;
-    (most.0 >= 5 && share >= 0.4 && most.1 != Category::Date).then_some((label, most.1, share))
+    let (most, (label, category)) = pairs.map(|pair| (count(&pair), pair)).max_by_key(|one| one.0)?;
+    let share = most as f64 / terms.len() as f64;
+    (most >= 5 && share >= 0.4 && category != Category::Date).then_some((label, category, share))
 }
 
 /// Returns whether a key is that of the table itself, such as `id` or `visit_id` in visits.
