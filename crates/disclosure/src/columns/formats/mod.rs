@@ -125,8 +125,8 @@ impl FormatCounts {
         if let Some(date) = dates::parse(text, shape, &mut self.buffer) {
             statistics.add_date(date);
             formats.add(Format::Date);
-        } else if shape.dots >= 2 {
-            formats.add_if(Format::Version, !formats.has(Format::Ipv4) && software::is_version(text, shape));
+        } else if shape.dots >= 2 && formats == Format::HasDigits.into() {
+            formats.add_if(Format::Version, software::is_version(text, shape));
         }
         formats
     }
