@@ -55,7 +55,7 @@ fn contacts(columns: &mut Columns) {
     columns.filled("phone de", "identifier", "phone", "089/%######|0151-%#######|+49 (30) %#######|06221 %####");
     columns.filled("phone bare de", "identifier", "phone", "0151########|0176########|030%######%");
     columns.filled("phone bare e164", "identifier", "phone", "+4917########|+336########|+1212%######");
-    columns.filled("ip", "identifier", "ip", "8%.1##.%#.1##|19%.4#.%.7#|17#.1#.2##.9");
+    columns.filled("ip", "identifier", "ip", "8%.1%.%#.1##|19%.4#.%.7#|17#.1#.20#.9");
     columns.filled("ip private", "identifier|ignore", "ip", "10.%#.1##.%|10.%.%#.%#");
     columns.filled("ip6", "identifier", "ip", "2001:db8:?%??:1::??|fe80::?%??:%???:?%??:????");
     columns.filled("mac", "identifier", "device", "????.????.????|??-??-??-??-??-??");
