@@ -25,15 +25,18 @@ struct Candidate {
 
 /// Returns what the values suggest. The format wins whose values are the least likely by chance.
 pub(super) fn suggestion(statistics: &Statistics, values: u64) -> Option<ValueSuggestion> {
-    let candidates = Format::ALL.iter().filter_map(|format| candidate(statistics, *format));
-    let best = candidates.max_by(|a, b| a.information.total_cmp(&b.information))?;
     let units = statistics.distinct.estimate().min(statistics.present as f64).min(ENOUGH);
-    let odds = PRIOR + units * best.information;
-    let confidence = best.meaning.ceiling / (1.0 + (-odds).exp());
-    (confidence >= LEAST).then(|| ValueSuggestion {
+    let confidence = |candidate: &Candidate| {
+        let odds = PRIOR + units * candidate.information;
+        candidate.meaning.ceiling / (1.0 + (-odds).exp())
+    };
+    let candidates = Format::ALL.iter().filter_map(|format| candidate(statistics, *format));
+    let likely = candidates.filter(|candidate| confidence(candidate) >= LEAST);
+    let best = likely.max_by(|a, b| a.information.total_cmp(&b.information))?;
+    Some(ValueSuggestion {
         label: best.meaning.label,
         category: best.meaning.category,
-        confidence,
+        confidence: confidence(&best),
         evidence: evidence(statistics, &best, values),
     })
 }
@@ -96,6 +99,8 @@ fn observed(statistics: &Statistics, format: Format) -> f64 {
         Format::FutureDate => future_share(statistics) * share(Format::Date),
         Format::Age => small_share(statistics, 0, 115),
         Format::FivePostcode | Format::ZipPlus4 => share(Format::Digits5) + share(Format::ZipPlus4),
+        Format::Phone => share(Format::Phone) + share(Format::InternationalPhone),
+        Format::Religion => share(Format::WeakReligion),
         Format::Lab => share(Format::Lab) + share(Format::WeakLab),
         Format::Ethnicity => share(Format::WeakEthnicity),
         Format::Version => share(Format::Version) + if is_ipv4(statistics) { 0.0 } else { share(Format::Ipv4) },
@@ -123,6 +128,7 @@ fn is_possible(statistics: &Statistics, format: Format) -> bool {
         Format::FivePostcode => is_five_postcode(statistics),
         Format::Icd10 => is_icd(statistics),
         Format::Lab => share(Format::Lab) >= 0.15 || share(Format::WeakLab) >= 0.97 && !is_percentage(statistics),
+        Format::Religion => share(Format::Religion) >= 0.3,
         Format::Ethnicity => share(Format::Ethnicity) >= 0.04 && share(Format::Ethnicity) >= share(Format::Nationality),
         Format::PersonName => {
             let shape = share(Format::NameShape) + share(Format::SingleShape);
@@ -217,7 +223,7 @@ fn is_age(statistics: &Statistics) -> bool {
         && (old as f64) <= 0.05 * total as f64
         && most <= (0.12 * total as f64).max(3.0)
         && counts[0] as f64 <= 0.05 * total as f64
-        && (20..=70).contains(&spread)
+        && (20..=76).contains(&spread)
         && (22..=70).contains(&middle)
 }
 

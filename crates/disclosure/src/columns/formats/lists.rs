@@ -236,7 +236,7 @@ praça estrada alameda rodovia beco ulica ul aleja al plac gatan vägen gade vej
 
 /// Ends of words for streets that are written as one word.
 pub(super) const STREET_ENDINGS: &[&str] = &[
-    "strasse", "straße", "str", "weg", "allee", "platz", "gasse", "ring", "ufer", "damm", "chaussee", "steig", "straat", "laan",
+    "strasse", "str", "weg", "allee", "platz", "gasse", "ring", "ufer", "damm", "chaussee", "steig", "straat", "laan",
     "plein", "gracht", "kade", "singel", "dreef", "dijk", "steenweg", "gatan", "vagen", "gade", "vej", "veien", "katu",
     "tie", "wall", "markt", "stieg", "pfad", "hof", "berg", "promenade",
 ];

@@ -86,6 +86,14 @@ impl FormatCounts {
         judgement::suggestion(&self.statistics, self.values)
     }
 
+    /// Returns how many values have which format, in words. A value may have several formats.
+    pub fn found(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        let counts = Format::ALL
+            .iter()
+            .map(|format| (format.meaning().noun, self.statistics.count_of(*format)));
+        counts.filter(|(_, count)| *count > 0)
+    }
+
     /// Returns whether the values show that the column is not about this category, for example because none of them
     /// looks like an e-mail address.
     pub fn contradict(&self, category: Category) -> bool {
@@ -257,7 +265,7 @@ fn is_missing(text: &str) -> bool {
 /// Returns a number with a decimal point.
 fn decimal(text: &str, shape: &Shape) -> Option<f64> {
     let digits = shape.digits + shape.dots + usize::from(text.starts_with(['-', '+']));
-    (shape.dots <= 1 && digits == shape.length && shape.length <= 24)
+    (shape.dots <= 1 && !text.starts_with('+') && digits == shape.length && shape.length <= 24)
         .then(|| text.parse().ok())
         .flatten()
 }

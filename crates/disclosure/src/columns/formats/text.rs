@@ -122,6 +122,7 @@ impl Words {
         formats.add_if(Format::WeakEthnicity, self.all.has(Topics::WEAK_ETHNICITY));
         let is_ethnicity = self.any.has(Topics::ETHNICITY) && self.all.has(Topics::WEAK_ETHNICITY);
         formats.add_if(Format::Ethnicity, is_ethnicity);
+        formats.add_if(Format::WeakReligion, self.all.has(Topics::WEAK_RELIGION));
         formats.add_if(Format::Religion, self.any.has(Topics::RELIGION) && self.all.has(Topics::WEAK_RELIGION));
         formats.add_if(Format::Status, self.all.has(Topics::STATE));
         formats.add_if(Format::WeakLab, self.all.has(Topics::WEAK_LAB));
