@@ -46,8 +46,8 @@ impl RowsRead {
     pub fn evidence(self) -> Option<String> {
         match self {
             RowsRead::Nothing | RowsRead::All => None,
-            RowsRead::Sample(rows) => Some(format!("a sample of {rows} rows was read")),
-            RowsRead::First(rows) => Some(format!("only the first {rows} rows were read")),
+            RowsRead::Sample(rows) => Some(format!("A sample of {rows} rows was read.")),
+            RowsRead::First(rows) => Some(format!("Only the first {rows} rows were read.")),
         }
     }
 }
