@@ -20,7 +20,9 @@ use disclosure::columns::suggestions::{ColumnStatistics, TypeKind};
 use pgrx::pg_sys;
 use pgrx::prelude::*;
 use pgrx::spi::quote_identifier;
+use rustc_hash::FxHasher;
 use std::cell::RefCell;
+use std::hash::Hasher;
 
 /// Number of rows up to which all are read, and about how many are read of a larger relation.
 const MAX_ROWS: u64 = 10_000;
@@ -237,8 +239,10 @@ fn formats_of(dictionary: &Dictionary, rows: &[u64], all_rows: u64) -> Result<Fo
     let element = ElementType::of(dictionary.column());
     let element_type = element.as_ref().map(|element| element.column.oid);
     let mut elements = element.map(Elements::new);
+    let order = order_by_value(dictionary)?;
     let found = RefCell::new(FoundFormats::default());
-    for_each("looking at values", 1..dictionary.len() + 1, |code| {
+    for_each("looking at values", 0..dictionary.len(), |place| {
+        let code = order[place as usize];
         let times = times(rows.get(code as usize).copied().unwrap_or(0), all_rows);
         let mut found = found.borrow_mut();
         match (&mut elements, element_type) {
@@ -258,4 +262,17 @@ fn formats_of(dictionary: &Dictionary, rows: &[u64], all_rows: u64) -> Result<Fo
         Ok(())
     })?;
     Ok(found.into_inner())
+}
+
+/// Returns the codes of all values in an order that depends on the values alone, so that the order of the rows does not
+/// matter: by a hash of their texts.
+fn order_by_value(dictionary: &Dictionary) -> Result<Vec<u32>, Error> {
+    let hashes = for_each("looking at values", 1..dictionary.len() + 1, |code| {
+        let mut hasher = FxHasher::default();
+        hasher.write(dictionary.text(code).unwrap_or_default().as_bytes());
+        Ok((hasher.finish(), code))
+    });
+    let mut hashes = hashes?;
+    hashes.sort_unstable();
+    Ok(hashes.into_iter().map(|(_, code)| code).collect())
 }
