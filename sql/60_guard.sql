@@ -467,8 +467,10 @@ BEGIN
   FOR found IN
     SELECT t.tgrelid::regclass AS on_table, t.tgname
       FROM pg_trigger t
-     WHERE t.tgrelid IN ('disclosure.trusted_functions'::regclass, 'disclosure_internal.column_label'::regclass, 'disclosure_internal.policy'::regclass,
-                         'disclosure_internal.export_attempt'::regclass, 'disclosure_internal.refusal'::regclass)
+     WHERE t.tgrelid IN
+           (SELECT d.objid FROM pg_depend d
+             WHERE d.classid = 'pg_class'::regclass AND d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
+               AND d.refobjid = (SELECT e.oid FROM pg_extension e WHERE e.extname = 'pg_disclosure'))
        AND NOT t.tgisinternal AND t.tgenabled <> 'A' AND t.tgfoid IN
            (SELECT d.objid FROM pg_depend d
              WHERE d.classid = 'pg_proc'::regclass AND d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'

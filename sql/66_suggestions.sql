@@ -20,6 +20,9 @@ COMMENT ON COLUMN disclosure.dictionary.label IS 'label that such a column shoul
 COMMENT ON COLUMN disclosure.dictionary.owner IS 'role that added the row and alone uses it; NULL if it is for everybody';
 COMMENT ON COLUMN disclosure.dictionary.shipped IS 'whether the row comes with the extension, so that nobody can change it';
 
+CREATE INDEX dictionary_added ON disclosure.dictionary (language, term) WHERE NOT shipped; -- not unique: a duplicate would make a restore fail
+COMMENT ON INDEX disclosure.dictionary_added IS 'finds the terms that were added to those of the extension';
+
 CREATE FUNCTION disclosure_internal.shipped_terms()
   RETURNS TABLE (language text, term text, matching text, category text, label text)
   LANGUAGE c STABLE STRICT PARALLEL SAFE ROWS 2000
@@ -74,19 +77,15 @@ COMMENT ON TRIGGER validate_term ON disclosure.dictionary IS
   'checks that a term is valid, and that its owner does not have it already';
 SELECT disclosure_internal.share_rows('disclosure.dictionary');
 
-CREATE FUNCTION disclosure_internal.usable_terms() RETURNS SETOF disclosure.dictionary
+CREATE FUNCTION disclosure_internal.added_terms() RETURNS SETOF disclosure.dictionary
   LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
-  SELECT r.language, r.term, r.matching, r.category, r.label, r.owner, r.shipped
-    FROM (SELECT d.*, pg_catalog.rank() OVER (PARTITION BY d.language, d.term, d.matching
-                                              ORDER BY d.owner IS NULL, d.shipped) AS precedence
-            FROM disclosure.dictionary d WHERE disclosure_internal.is_usable(d.owner)) AS r
-   WHERE r.precedence OPERATOR(pg_catalog.=) 1
-   ORDER BY r.shipped, r.language COLLATE pg_catalog."C", r.term COLLATE pg_catalog."C", r.matching COLLATE pg_catalog."C",
-            r.category COLLATE pg_catalog."C", r.label COLLATE pg_catalog."C";
+  SELECT DISTINCT ON (d.language, d.term, d.matching) d.*
+    FROM disclosure.dictionary d WHERE NOT d.shipped AND disclosure_internal.is_usable(d.owner)
+   ORDER BY d.language, d.term, d.matching, d.owner IS NULL, d.category, d.label;
 END;
-COMMENT ON FUNCTION disclosure_internal.usable_terms() IS
-  'returns the terms that are for everybody, and those of the caller; a term of the caller replaces the same one for everybody, and an added one replaces a shipped one';
+COMMENT ON FUNCTION disclosure_internal.added_terms() IS
+  'returns the terms of the caller, and those that were added for everybody, unless the caller has the same term';
 
 CREATE FUNCTION disclosure.suggest_labels(
     relation  regclass,

@@ -55,6 +55,10 @@ CREATE FUNCTION decade(int) RETURNS int LANGUAGE sql IMMUTABLE RETURN $1 / 10;
 SET client_min_messages = error;
 INSERT INTO disclosure.trusted_functions (signature, reason) VALUES ('public.decade(int)', 'rounds'), ('public.gone(public.gone)', NULL);
 SET client_min_messages = warning;
+-- Terms and presets, for everybody and of a role.
+INSERT INTO disclosure.dictionary (language, term, category, label, owner) VALUES ('en', 'frobnication', 'health', 'sensitive', NULL);
+INSERT INTO disclosure.dictionary (language, term, matching, category, label) VALUES ('de', 'größe', 'part', 'demographic', 'quasi');
+INSERT INTO disclosure.presets (name, criterion, measure, at_least) VALUES ('ours', 'k at least 7', 'k_anonymity', 7);
 -- Summaries of items of types that come with the dump.
 CREATE TYPE "Far Away"."Größe" AS ENUM ('S', 'M');
 CREATE TYPE pair AS (a int, b text);
@@ -105,6 +109,13 @@ exports() {
     -c "INSERT INTO outbox_low VALUES (2, 'a'), (3, 'b')" -c 'SELECT * FROM outbox ORDER BY id' -c 'DELETE FROM outbox WHERE id = 2' 2>&1
 }
 
+added() {
+  psql -qXAt -d "$1" -c 'SELECT * FROM disclosure.dictionary WHERE NOT shipped ORDER BY term' \
+    -c 'SELECT * FROM disclosure.presets WHERE NOT shipped ORDER BY name' \
+    -c 'SELECT count(*), count(*) FILTER (WHERE shipped) FROM disclosure.dictionary' \
+    -c "SELECT tgrelid::regclass, tgname, tgenabled FROM pg_trigger WHERE tgrelid::regclass::text IN ('disclosure.dictionary', 'disclosure.presets') ORDER BY tgrelid::regclass::text, tgname"
+}
+
 trusted() {
   psql -qXAt -d "$1" -c 'SELECT * FROM disclosure.trusted_functions ORDER BY signature'
 }
@@ -113,6 +124,8 @@ labels "$PGDATABASE" >"$work/before"
 [ "$(wc -l <"$work/before")" = 6 ]
 trusted "$PGDATABASE" >"$work/trusted"
 [ "$(wc -l <"$work/trusted")" = 2 ]
+added "$PGDATABASE" >"$work/added"
+[ "$(wc -l <"$work/added")" = 10 ]
 summaries "$PGDATABASE" >"$work/summaries"
 [ "$(wc -l <"$work/summaries")" = 10 ]
 risks "$PGDATABASE" >"$work/risks"
@@ -126,6 +139,7 @@ createdb -T template0 "${PGDATABASE}_plain"
 psql -qX -v ON_ERROR_STOP=1 -d "${PGDATABASE}_plain" -f "$work/plain.sql" >/dev/null
 labels "${PGDATABASE}_plain" | diff "$work/before" -
 trusted "${PGDATABASE}_plain" | diff "$work/trusted" -
+added "${PGDATABASE}_plain" | diff "$work/added" -
 summaries "${PGDATABASE}_plain" | diff "$work/summaries" -
 risks "${PGDATABASE}_plain" | diff "$work/risks" -
 exports "${PGDATABASE}_plain" | diff "$work/exports" -
@@ -168,6 +182,7 @@ pg_dump -Fc -f "$work/custom"
 createdb -T template0 "${PGDATABASE}_custom"
 pg_restore --exit-on-error -d "${PGDATABASE}_custom" "$work/custom"
 labels "${PGDATABASE}_custom" | diff "$work/before" -
+added "${PGDATABASE}_custom" | diff "$work/added" -
 summaries "${PGDATABASE}_custom" | diff "$work/summaries" -
 risks "${PGDATABASE}_custom" | diff "$work/risks" -
 exports "${PGDATABASE}_custom" | diff "$work/exports" -

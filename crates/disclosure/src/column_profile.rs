@@ -47,6 +47,11 @@ impl ColumnCounts {
         self.counts.first().map_or(0, |counts| counts.iter().sum())
     }
 
+    /// Returns the number of rows that hold each value of `column`, by its code; codes beyond the end occur in no row.
+    pub fn by_code(&self, column: usize) -> &[u64] {
+        &self.counts[column]
+    }
+
     /// Returns the statistics of `column`.
     pub fn profile(&self, column: usize) -> ColumnProfile {
         let counts = &self.counts[column];

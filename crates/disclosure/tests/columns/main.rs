@@ -1,5 +1,6 @@
 //! Tests of sets of columns: see `disclosure::columns`.
 
+mod formats;
 mod singling_out;
 mod suda;
 mod suggestions;

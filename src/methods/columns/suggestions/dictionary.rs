@@ -6,6 +6,9 @@ use crate::pg::query::{Answer, Parameters};
 use crate::pg::table::{Table, table_row};
 use disclosure::columns::suggestions::{Category, Dictionary, Matching, SuggestedLabel, Term};
 use pgrx::prelude::*;
+use std::cell::OnceCell;
+use std::collections::HashSet;
+use std::rc::Rc;
 
 table_row! {
     /// Term that comes with the extension.
@@ -86,11 +89,34 @@ fn exact_word<T: Copy>(
     }
 }
 
-/// Reads the terms that the calling user uses. Terms with words that this version of the extension does not know are left
-/// out.
-pub fn usable() -> Result<Dictionary, Error> {
-    const QUERY: &str = "SELECT t.language, t.term, t.matching, t.category, t.label FROM disclosure_internal.usable_terms() AS t";
-    let terms = Spi::connect(|_| {
+/// Returns the terms that the calling user uses: those of the extension, except that an added term replaces one of the same
+/// language, spelling and matching.
+pub fn usable() -> Result<Rc<Dictionary>, Error> {
+    thread_local! {
+        /// The terms of the extension. They are prepared once, because there are many, and they never change.
+        static SHIPPED: OnceCell<Rc<Dictionary>> = const { OnceCell::new() };
+    }
+    let added = added()?;
+    if added.is_empty() {
+        let shipped = || Rc::new(Dictionary::new(Dictionary::shipped_terms()));
+        return Ok(SHIPPED.with(|prepared| Rc::clone(prepared.get_or_init(shipped))));
+    }
+    let replaced: HashSet<(&str, &str, Matching)> = added.iter().map(key).collect();
+    let mut terms = Dictionary::shipped_terms();
+    terms.retain(|term| !replaced.contains(&key(term)));
+    terms.extend(added.iter().cloned());
+    Ok(Rc::new(Dictionary::new(terms)))
+}
+
+fn key(term: &Term) -> (&str, &str, Matching) {
+    (&term.language, &term.term, term.matching)
+}
+
+/// Reads the terms that were added and that the calling user uses. Terms with words that this version of the extension
+/// does not know are left out.
+fn added() -> Result<Vec<Term>, Error> {
+    const QUERY: &str = "SELECT t.language, t.term, t.matching, t.category, t.label FROM disclosure_internal.added_terms() AS t";
+    Spi::connect(|_| {
         // SAFETY: within Spi::connect; the columns are of type text.
         unsafe {
             let answer = Answer::to(QUERY, &Parameters::default(), true)?;
@@ -104,10 +130,9 @@ pub fn usable() -> Result<Dictionary, Error> {
                     label: meaning(&text(row, 4)?, &SuggestedLabel::WORDS)?,
                 })
             };
-            Ok::<_, Error>((0..answer.rows()).filter_map(term).collect::<Vec<Term>>())
+            Ok((0..answer.rows()).filter_map(term).collect())
         }
-    })?;
-    Ok(Dictionary::new(terms))
+    })
 }
 
 fn meaning<T: Copy>(wanted: &str, words: &[(&'static str, T)]) -> Option<T> {

@@ -84,6 +84,8 @@ struct SuggestedColumn {
     suggestion: Suggestion,
     /// Label that the column has, of its own or from elsewhere.
     label: Option<Label>,
+    /// Whether values of the column were read.
+    has_values: bool,
 }
 
 /// Returns relations with suggestions for their columns.
@@ -133,12 +135,13 @@ fn suggested_columns(
         };
         if let Some(rows) = read.evidence().filter(|_| facts.formats.is_some()) {
             if !suggestion.evidence.is_empty() {
-                suggestion.evidence += "; ";
+                suggestion.evidence += " ";
             }
             suggestion.evidence += &rows;
         }
         SuggestedColumn {
             label: labels.get(&facts.name).cloned(),
+            has_values: facts.formats.is_some_and(|formats| formats.values() > 0),
             name: facts.name,
             suggestion,
         }
@@ -287,6 +290,7 @@ struct NotApplied {
     unlikely: usize,
     counts: usize,
     taken: usize,
+    unseen: usize,
 }
 
 /// Labels the columns that have no label as suggested, if that is likely, and says how many suggestions were left out.
@@ -312,11 +316,13 @@ fn set_labels(command: &'static CStr, relations: &mut [SuggestedRelation]) -> Re
         unlikely,
         counts,
         taken,
+        unseen,
     } = not_applied;
     let reasons = [
         (unlikely, format!("with a confidence below {LIKELY}")),
         (counts, "of the label count, which does not exist yet".into()),
         (taken, "of a label that another column of the relation has".into()),
+        (unseen, "to ignore a column of which no value was read".into()),
     ];
     let reasons = reasons.iter().filter(|(number, _)| *number > 0);
     let reasons: Vec<String> = reasons
@@ -329,7 +335,8 @@ fn set_labels(command: &'static CStr, relations: &mut [SuggestedRelation]) -> Re
 }
 
 /// Returns the positions of the columns that are labelled as suggested, with the labels. Only the most confident
-/// suggestion of a weight counts. Columns that say whom a row is about belong together, so none is added to others.
+/// suggestion of a weight counts. Columns that say whom a row is about belong together, so none is added to others. A column
+/// is ignored only if its values were read, because no measure and no policy looks at it any more.
 fn chosen_labels(relation: &SuggestedRelation, not_applied: &mut NotApplied) -> Vec<(usize, Label)> {
     let has = |label: &Label| {
         let mut labels = relation.columns.iter().flat_map(|column| &column.label);
@@ -354,6 +361,7 @@ fn chosen_labels(relation: &SuggestedRelation, not_applied: &mut NotApplied) -> 
                 not_applied.taken += 1;
             }
             Some(Label::Weight) if best_weight != Some(place) => not_applied.taken += 1,
+            Some(Label::Ignore) if !column.has_values => not_applied.unseen += 1,
             Some(label) => chosen.push((place, label)),
         }
     }

@@ -20,7 +20,9 @@ use disclosure::columns::suggestions::{ColumnStatistics, TypeKind};
 use pgrx::pg_sys;
 use pgrx::prelude::*;
 use pgrx::spi::quote_identifier;
+use rustc_hash::FxHasher;
 use std::cell::RefCell;
+use std::hash::Hasher;
 
 /// Number of rows up to which all are read, and about how many are read of a larger relation.
 const MAX_ROWS: u64 = 10_000;
@@ -46,8 +48,8 @@ impl RowsRead {
     pub fn evidence(self) -> Option<String> {
         match self {
             RowsRead::Nothing | RowsRead::All => None,
-            RowsRead::Sample(rows) => Some(format!("a sample of {rows} rows was read")),
-            RowsRead::First(rows) => Some(format!("only the first {rows} rows were read")),
+            RowsRead::Sample(rows) => Some(format!("A sample of {rows} rows was read.")),
+            RowsRead::First(rows) => Some(format!("Only the first {rows} rows were read.")),
         }
     }
 }
@@ -69,8 +71,8 @@ pub fn read(facts: &mut RelationFacts, full_pass: bool) -> Result<RowsRead, Erro
     let (values, all_rows, read) = rows_of(facts, &wanted, full_pass)?;
     let rows = values.rows;
     for (position, (column, dictionary)) in wanted.iter().zip(&values.dictionaries).enumerate() {
-        let found = formats_of(dictionary)?;
-        let mean_width = found.bytes as f64 / f64::from(dictionary.len().max(1));
+        let found = formats_of(dictionary, values.counts.by_code(position), rows)?;
+        let mean_width = found.mean_width();
         let profile = values.counts.profile(position);
         let facts = &mut facts.table.columns[column.place];
         if read == RowsRead::All || facts.statistics.is_none() {
@@ -200,45 +202,77 @@ fn read_part(facts: &RelationFacts, wanted: &[WantedColumn], part: String) -> Re
     })
 }
 
-/// Formats of the distinct values of a column.
+/// Formats of the values of a column.
 #[derive(Default)]
 struct FoundFormats {
     formats: FormatCounts,
-    /// Length of all values as text.
+    /// Length of all values that were counted, as text.
     bytes: u64,
+    counted: u64,
 }
 
 impl FoundFormats {
-    fn count(&mut self, value: &str) {
-        self.formats.count(value);
-        self.bytes += value.len() as u64;
+    fn count(&mut self, value: &str, times: u64) {
+        (0..times).for_each(|_| self.formats.count(value));
+        self.bytes += value.len() as u64 * times;
+        self.counted += times;
+    }
+
+    fn mean_width(&self) -> f64 {
+        self.bytes as f64 / self.counted.max(1) as f64
     }
 }
 
-/// Counts the formats of the distinct values of a column, and of the elements of arrays. Each value counts once, because a
-/// frequent value may be one that stands for a missing one.
-fn formats_of(dictionary: &Dictionary) -> Result<FoundFormats, Error> {
+/// Returns how often a value counts that occurs in `rows` of `all_rows` rows: as often as it occurs or, if there are many
+/// rows, in proportion, but at least once.
+fn times(rows: u64, all_rows: u64) -> u64 {
+    const COUNTED: u64 = 2 * MAX_ROWS;
+    match all_rows > COUNTED {
+        true => (u128::from(rows) * u128::from(COUNTED) / u128::from(all_rows)).max(1) as u64,
+        false => rows,
+    }
+}
+
+/// Counts the formats of the values of a column, and of the elements of arrays. `rows` has the number of rows with each
+/// value.
+fn formats_of(dictionary: &Dictionary, rows: &[u64], all_rows: u64) -> Result<FoundFormats, Error> {
     let element = ElementType::of(dictionary.column());
     let element_type = element.as_ref().map(|element| element.column.oid);
     let mut elements = element.map(Elements::new);
+    let order = order_by_value(dictionary)?;
     let found = RefCell::new(FoundFormats::default());
-    for_each("looking at values", 1..dictionary.len() + 1, |code| {
+    for_each("looking at values", 0..dictionary.len(), |place| {
+        let code = order[place as usize];
+        let times = times(rows.get(code as usize).copied().unwrap_or(0), all_rows);
         let mut found = found.borrow_mut();
         match (&mut elements, element_type) {
             // SAFETY: the dictionary keeps valid arrays, whose elements have this type.
             (Some(elements), Some(oid)) => unsafe {
                 elements.for_each(dictionary.value(code), |element| {
-                    found.count(&print(oid, element));
+                    found.count(&print(oid, element), times);
                     Ok(())
                 })?;
             },
             _ => {
                 if let Some(text) = dictionary.text(code) {
-                    found.count(&text);
+                    found.count(&text, times);
                 }
             }
         }
         Ok(())
     })?;
     Ok(found.into_inner())
+}
+
+/// Returns the codes of all values in an order that depends on the values alone, so that the order of the rows does not
+/// matter: by a hash of their texts.
+fn order_by_value(dictionary: &Dictionary) -> Result<Vec<u32>, Error> {
+    let hashes = for_each("looking at values", 1..dictionary.len() + 1, |code| {
+        let mut hasher = FxHasher::default();
+        hasher.write(dictionary.text(code).unwrap_or_default().as_bytes());
+        Ok((hasher.finish(), code))
+    });
+    let mut hashes = hashes?;
+    hashes.sort_unstable();
+    Ok(hashes.into_iter().map(|(_, code)| code).collect())
 }

@@ -209,6 +209,7 @@ impl<'a> Caller<'a> {
             "weight_column" | "probability_column" if has("p") => "p".to_owned(),
             "id" | "key" if has("id") => "id".to_owned(),
             "corpus_column" => self.likely_column(self.corpus),
+            "schema_name" => "sweep".to_owned(),
             _ => self.likely_column(main),
         }
     }

@@ -185,6 +185,7 @@ formats! {
     Text: Ignore, Technical, 0.5, 2.0, 0.0, "texts";
     Digits5: Ignore, Technical, 0.5, 2.0, 0.0, "five digits";
     WeakLab: Ignore, Technical, 0.5, 2.0, 0.0, "findings in a word";
+    WeakReligion: Ignore, Technical, 0.5, 2.0, 0.0, "words that occur in religions";
     WeakEthnicity: Ignore, Technical, 0.5, 2.0, 0.0, "words that occur in ethnic origins";
     VinChecked: Ignore, Technical, 0.5, 2.0, 0.0, "vehicle identification numbers with a check digit";
     IcdDotted: Ignore, Technical, 0.5, 2.0, 0.0, "ICD-10 codes of four characters or more";

@@ -145,7 +145,7 @@ fn is_key(text: &str, shape: &Shape) -> bool {
         return false;
     }
     if let Some(body) = KEYS.iter().find_map(|beginning| text.strip_prefix(beginning)) {
-        return body.len() >= 16 && is_random(body, 3);
+        return body.len() >= 16 && is_random(body, 6);
     }
     // A prefix of words in lower case, such as `api_`.
     let mut body = text;

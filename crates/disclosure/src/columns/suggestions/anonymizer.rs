@@ -41,7 +41,7 @@ impl AnonymizerRule {
                 SuggestedLabel::Quasi,
                 personal(suggestion.category, Category::Demographic),
                 DECLARED,
-                "postgresql_anonymizer has it as an indirect identifier",
+                "postgresql_anonymizer has it as an indirect identifier.",
             ),
             AnonymizerRule::Masked => {
                 let is_kept = suggestion.confidence >= LIKELY && is_personal(suggestion.label);
@@ -57,19 +57,19 @@ impl AnonymizerRule {
                     label,
                     category,
                     suggestion.confidence.max(DECLARED),
-                    "postgresql_anonymizer masks it",
+                    "postgresql_anonymizer masks it.",
                 )
             }
             AnonymizerRule::NotMasked => (
                 suggestion.label,
                 suggestion.category,
                 suggestion.confidence,
-                "postgresql_anonymizer has it as not masked",
+                "postgresql_anonymizer has it as not masked.",
             ),
         };
         let evidence = match &suggestion.evidence[..] {
             "" => rule.to_string(),
-            other => format!("{rule}; {other}"),
+            other => format!("{rule} {other}"),
         };
         Suggestion {
             label,
@@ -105,7 +105,7 @@ mod tests {
             label,
             category,
             confidence,
-            evidence: "the name".into(),
+            evidence: "The name says it.".into(),
         }
     }
 
@@ -137,7 +137,10 @@ mod tests {
         assert_eq!(unknown.label, SuggestedLabel::Identifier);
         assert_eq!(unknown.category, Category::OtherId);
         assert_eq!(unknown.confidence, DECLARED);
-        assert_eq!(unknown.evidence, "postgresql_anonymizer masks it; the name");
+        assert_eq!(
+            unknown.evidence,
+            "postgresql_anonymizer masks it. The name says it."
+        );
         let unlikely = masked(suggestion(SuggestedLabel::Quasi, Category::Demographic, 0.4));
         assert_eq!(unlikely.label, SuggestedLabel::Identifier);
         let sensitive = masked(suggestion(SuggestedLabel::Sensitive, Category::Health, 0.6));

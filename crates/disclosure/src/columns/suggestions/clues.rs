@@ -58,7 +58,7 @@ pub(super) fn add_up(clues: &[Clue]) -> Suggestion {
             if one.1 > best.1 { one } else { best }
         });
     // Labels without a clue have a sum of zero.
-    let others = (SuggestedLabel::WORDS.len() - sums.len()) as f64 * 0.1;
+    let others = (SuggestedLabel::WORDS.len() - sums.len()) as f64 * 0.35;
     let total: f64 = sums.iter().map(|(_, sum)| sum.exp()).sum::<f64>() + others;
     let mut reasons: Vec<&Clue> = clues
         .iter()

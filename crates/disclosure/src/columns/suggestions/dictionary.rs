@@ -62,8 +62,12 @@ pub struct Dictionary {
     names: FxHashMap<String, Vec<usize>>,
     /// Terms that occur within words, by their first two bytes.
     parts: FxHashMap<[u8; 2], Vec<(String, usize)>>,
-    nouns: FxHashMap<String, TableKind>,
-    noun_parts: Vec<(String, TableKind)>,
+    /// Nouns without spaces, with their languages.
+    nouns: FxHashMap<String, Vec<(String, TableKind)>>,
+    /// Nouns that occur within words, with their languages.
+    noun_parts: Vec<(String, (String, TableKind))>,
+        /// First letters of nouns, with the languages and kinds of all nouns that begin with them.
+    abbreviations: FxHashMap<String, Vec<(String, TableKind)>>,
     /// Single words of terms and nouns.
     vocabulary: FxHashSet<String>,
 }
@@ -89,7 +93,9 @@ impl Dictionary {
             names: FxHashMap::default(),
             parts: FxHashMap::default(),
             nouns: FxHashMap::default(),
-            noun_parts: Vec::new(),
+                        noun_parts: Vec::new(),
+            abbreviations: FxHashMap::default(),
+
             vocabulary: FxHashSet::default(),
         };
         let mut shipped: FxHashMap<String, Vec<Term>> = FxHashMap::default();
@@ -100,18 +106,24 @@ impl Dictionary {
             let term = dictionary.terms[number].clone();
             let is_shipped = shipped.get(&term.term).is_some_and(|terms| terms.contains(&term));
             dictionary.is_added.push(!is_shipped);
-            for spelling in spellings(&term.term) {
+            for spelling in spellings(&term.language, &term.term) {
                 dictionary.insert(number, term.matching, &spelling);
             }
         }
         for noun in term_files::shipped_nouns() {
-            for spelling in spellings(&noun.noun) {
+            for spelling in spellings(&noun.language, &noun.noun) {
                 let key = spelling.concat();
                 dictionary.vocabulary.extend(spelling);
+                let meaning = (noun.language.clone(), noun.kind);
                 if noun.matching == Matching::Part {
-                    dictionary.noun_parts.push((key.clone(), noun.kind));
+                    dictionary.noun_parts.push((key.clone(), meaning.clone()));
                 }
-                dictionary.nouns.entry(key).or_insert(noun.kind);
+                                for length in 3..=5 {
+                    if let Some(start) = key.get(..length).filter(|start| start.len() < key.len()) {
+                        dictionary.abbreviations.entry(start.to_string()).or_default().push(meaning.clone());
+                    }
+                }
+                dictionary.nouns.entry(key).or_default().push(meaning);
             }
         }
         dictionary
@@ -171,7 +183,9 @@ impl Dictionary {
                     });
                 }
             }
-            self.find_parts(start, &words[start], &mut matches);
+                        self.find_parts(start, &words[start], &mut matches);
+            self.find_compounds(start, &words[start], &mut matches);
+
         }
         matches
     }
@@ -196,38 +210,76 @@ impl Dictionary {
         }
     }
 
+        /// Finds the longest term of six letters or more with which an unknown word ends or begins: the head of a compound,
+    /// or a word with another ending.
+    fn find_compounds(&self, number: usize, word: &str, matches: &mut Vec<Match>) {
+        const LEAST: usize = 6;
+        if word.len() <= LEAST || matches.iter().any(|found| found.words.contains(&number)) {
+            return;
+        }
+        let places = || (1..word.len()).filter(|&place| word.is_char_boundary(place));
+        let ends = places().map(|place| &word[place..]);
+        let starts = places().rev().map(|place| &word[..place]);
+        let mut parts = ends.chain(starts).filter(|part| part.len() >= LEAST);
+        if let Some((part, terms)) = parts.find_map(|part| Some((part, self.words.get(part)?))) {
+            let letters = part.chars().count();
+            matches.push(Match { words: number..number + 1, letters, terms: terms.clone() });
+        }
+    }
+
     /// Returns the term that must be the whole name, and here is a single word of a longer one.
     pub(super) fn generic_name(&self, word: &str) -> Option<&Term> {
         let terms = self.names.get(word)?.iter().map(|&number| &self.terms[number]);
         terms.into_iter().find(|term| term.category == Category::Name)
     }
 
-    /// Returns what the rows of a table are that has this noun as its name.
-    pub(super) fn noun(&self, key: &str) -> Option<TableKind> {
-        let part = || self.noun_parts.iter().find(|(part, _)| key.contains(part));
-        self.nouns
-            .get(key)
-            .copied()
-            .or_else(|| part().map(|(_, kind)| *kind))
+    /// Returns what the rows of a table are that has this noun as its name, in the first of the languages that has it.
+    fn noun(&self, key: &str, languages: &[String]) -> Option<TableKind> {
+        let in_language = |meanings: &[(String, TableKind)], language: &String| {
+            meanings
+                .iter()
+                .find(|(one, _)| one == language)
+                .map(|(_, kind)| *kind)
+        };
+        let whole = self.nouns.get(key).map(Vec::as_slice).unwrap_or_default();
+        let parts = self
+            .noun_parts
+            .iter()
+            .filter(|(part, _)| key.contains(part.as_str()));
+        let parts: Vec<(String, TableKind)> = parts.map(|(_, meaning)| meaning.clone()).collect();
+        let find = |meanings: &[(String, TableKind)]| {
+            languages
+                .iter()
+                .find_map(|language| in_language(meanings, language))
+        };
+        find(whole).or_else(|| find(&parts))
+    }
+
+        /// Returns whether all nouns of a language that begin with these letters are persons.
+    pub(super) fn abbreviates_person(&self, letters: &str, language: &str) -> bool {
+        let all = self.abbreviations.get(letters).map(Vec::as_slice).unwrap_or_default();
+        let mut kinds = all.iter().filter(|(one, _)| one == language).map(|(_, kind)| kind).peekable();
+        kinds.peek().is_some() && kinds.all(|kind| *kind == TableKind::Person)
     }
 
     /// Returns the nouns of a name in their order, with the numbers of their words. A longer noun hides those within it.
-    pub(super) fn nouns(&self, words: &[String]) -> Vec<(Range<usize>, TableKind)> {
+    /// The first of the languages counts most.
+    pub(super) fn nouns(&self, words: &[String], languages: &[String]) -> Vec<(Range<usize>, TableKind)> {
         let mut nouns = Vec::new();
         let mut start = 0;
         while start < words.len() {
-            let end = (start + 1..=words.len().min(start + 3)).rev();
-            let longest = end.map(|end| (start..end, self.noun(&words[start..end].concat())));
-            let longest = longest.into_iter().find(|(range, kind)| {
-                kind.is_some()
-                    && (range.len() == 1 || self.nouns.contains_key(&words[range.clone()].concat()))
+            let mut ends = (start + 1..=words.len().min(start + 3)).rev();
+            let longest = ends.find_map(|end| {
+                let key = words[start..end].concat();
+                let may_match = end == start + 1 || self.nouns.contains_key(&key);
+                Some((end, self.noun(&key, languages).filter(|_| may_match)?))
             });
             match longest {
-                Some((range, Some(kind))) => {
-                    start = range.end;
-                    nouns.push((range, kind));
+                Some((end, kind)) => {
+                    nouns.push((start..end, kind));
+                    start = end;
                 }
-                _ => start += 1,
+                None => start += 1,
             }
         }
         nouns
@@ -273,10 +325,16 @@ const KEY_WORDS: [&str; 12] = [
     "id", "uuid", "guid", "key", "fk", "pk", "oid", "sk", "idx", "nr", "no", "num",
 ];
 
-/// Returns the words of a term in each of its spellings.
-fn spellings(term: &str) -> impl Iterator<Item = Vec<String>> {
-    let expanded = expand_umlauts(term);
-    [Some(term.to_string()), expanded]
+/// Returns the words of a term in each of its spellings. Names are read with English plurals; elsewhere `ies` is the plural
+/// of `ie`.
+fn spellings(language: &str, term: &str) -> impl Iterator<Item = Vec<String>> {
+    let singular = |word: &str| match word.strip_suffix("ies") {
+        Some(stem) if language != "en" => format!("{stem}ie"),
+        _ => word.to_string(),
+    };
+    let term = term.split(' ').map(singular).collect::<Vec<_>>().join(" ");
+    let expanded = expand_umlauts(&term);
+    [Some(term), expanded]
         .into_iter()
         .flatten()
         .map(|term| split_words(&term))

@@ -24,6 +24,7 @@ pub use anonymizer::AnonymizerRule;
 pub use category::Category;
 pub use dictionary::{Dictionary, Matching, Term};
 pub use facts::{ColumnFacts, ColumnStatistics, TableFacts, TypeKind};
+use reading::Reading;
 use rules::Rules;
 use table_kind::{Context, TableKind};
 
@@ -82,12 +83,17 @@ pub struct Suggestion {
 
 /// Returns a suggestion for each column, in their order.
 pub fn suggest(table: &TableFacts, dictionary: &Dictionary) -> Vec<Suggestion> {
-    let readings = reading::read_names(table, dictionary);
+    let mut readings = reading::read_names(table, dictionary);
     let languages = reading::count_languages(&readings, dictionary);
-    let best: Vec<_> = readings
-        .iter()
-        .map(|reading| reading.best(dictionary, &languages))
-        .collect();
+    let main = reading::main_languages(&languages);
+    for reading in &mut readings {
+        reading.nouns = dictionary.nouns(&reading.words, &main);
+    }
+    let best = |(reading, facts): (&Reading, &ColumnFacts)| {
+        reading.best(dictionary, &languages, |term| rules::fits_type(term, facts))
+    };
+    let best: Vec<_> = readings.iter().zip(&table.columns).map(best).collect();
+    
     let context = Context::new(table, &readings, &best, &languages, dictionary);
     let columns = table.columns.iter().zip(&readings).zip(&best);
     let suggest = |((facts, reading), best): ((_, _), &Option<_>)| {

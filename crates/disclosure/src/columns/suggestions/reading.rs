@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::ops::Range;
 
 use super::dictionary::{Dictionary, Match};
-use super::{Matching, SuggestedLabel, TableFacts, TableKind, Term};
+use super::{Category, Matching, SuggestedLabel, TableFacts, TableKind, Term};
 
 /// Words that mark a key at the end or at the start of a name.
 const KEY_WORDS: [&str; 14] = [
@@ -31,6 +31,9 @@ const NUMBER_WORDS: [&str; 15] = [
 ];
 /// Languages whose nouns come before what describes them: `data_nascita`.
 const NOUN_FIRST: [&str; 4] = ["fr", "es", "it", "pt"];
+
+/// English words after which a name only describes.
+const PREPOSITIONS: [&str; 8] = ["of", "from", "in", "for", "per", "under", "within", "during"];
 
 /// The words of a name and the terms that they contain.
 #[derive(Debug, Clone)]
@@ -84,16 +87,22 @@ pub(super) fn read_names(table: &TableFacts, dictionary: &Dictionary) -> Vec<Rea
     let read = |words: Vec<String>| {
         let core = core(&words, first.as_deref(), last.as_deref(), &table_words);
         let matches = dictionary.find(&words, &wholes(&words, &core));
-        let nouns = dictionary.nouns(&words);
-        Reading {
-            words,
-            core,
-            matches,
-            nouns,
-        }
+        Reading { words, core, matches, nouns: Vec::new() }
     };
     names.into_iter().map(read).collect()
 }
+
+/// Returns the languages whose words explain about as much of a table's names as any other, the most first; English is
+/// always one of them.
+pub(super) fn main_languages(languages: &Languages) -> Vec<String> {
+    let most = languages.values().copied().fold(0.0, f64::max);
+    let is_main = |language: &str, letters: f64| letters * 2.0 >= most || language == "en";
+    let main = languages.iter().filter(|(language, letters)| is_main(language, **letters));
+    let mut main: Vec<(&String, f64)> = main.map(|(language, letters)| (language, *letters)).collect();
+    main.sort_by(|one, other| other.1.total_cmp(&one.1).then_with(|| one.0.cmp(other.0)));
+    main.into_iter().map(|(language, _)| language.clone()).collect()
+}
+
 
 /// Returns the word that most names have at one end; `None` if there is none.
 fn common_word<'a>(words: impl Iterator<Item = Option<&'a String>>) -> Option<String> {
@@ -192,7 +201,8 @@ impl Reading {
             .collect()
     }
 
-    /// Returns whether the noun at these words is what the name is about, and not what describes it.
+    /// Returns whether the noun at these words is what the name is about, and not what describes it. In English this is
+    /// the last one, but what follows a preposition only describes: `dividends_from_stocks`.
     pub(super) fn is_head(&self, words: &Range<usize>, is_noun_first: bool) -> bool {
         let is_key = |word: &String| {
             KEY_WORDS.contains(&word.as_str())
@@ -212,7 +222,12 @@ impl Reading {
 
     /// Returns the term that fits best. Terms of users come first. Then a technical term at the head of the name, such as
     /// `verified` in `email_verified`; then the longest.
-    pub(super) fn best<'a>(&self, dictionary: &'a Dictionary, languages: &Languages) -> Option<Best<'a>> {
+    pub(super) fn best<'a>(
+        &self,
+        dictionary: &'a Dictionary,
+        languages: &Languages,
+        fits: impl Fn(&Term) -> bool,
+    ) -> Option<Best<'a>> {
         let outer = |found: &&Match| {
             !self.matches.iter().any(|other| {
                 let is_around = other.words.start <= found.words.start && found.words.end <= other.words.end;
@@ -226,6 +241,7 @@ impl Reading {
             .iter()
             .filter(|found| if has_added { added(found) } else { outer(found) });
         let candidates = candidates.filter_map(|found| self.judge(found, dictionary, languages));
+        let candidates = candidates.filter(|(_, best)| best.is_added || fits(best.term));
         candidates
             .max_by(|one, other| one.0.total_cmp(&other.0))
             .map(|(_, best)| best)
@@ -261,37 +277,32 @@ impl Reading {
         let share = |term: &Term| languages.get(&term.language).copied().unwrap_or_default();
         let rank = |&number: &usize| {
             let term = dictionary.term(number);
-            (
-                dictionary.is_added(number),
-                share(term) + if term.matching == Matching::Name { 0.5 } else { 0.0 },
-            )
+            let bonus = if term.matching == Matching::Name { 0.5 } else { 0.0 };
+            (dictionary.is_added(number), !names_person(term), share(term) + bonus)
         };
         // Of equal terms the first counts.
         let number = found.terms.iter().copied().reduce(|best, number| {
-            let (one, other) = (rank(&best), rank(&number));
-            if (other.0, other.1) > (one.0, one.1) {
-                number
-            } else {
-                best
-            }
+            if rank(&number) > rank(&best) { number } else { best }
         })?;
         let term = dictionary.term(number);
         let most = languages.values().copied().fold(0.0, f64::max);
         let is_added = dictionary.is_added(number);
-        let is_foreign = share(term) * 2.0 < most;
-        if is_foreign && !is_added && found.letters < 4 {
-            return None;
-        }
+        let is_foreign = share(term) * 2.0 < most && term.language != "en";
         let total: usize = self.words[self.core.clone()]
             .iter()
             .map(|word| word.chars().count())
             .sum();
         let coverage = (found.letters as f64 / total.max(1) as f64).min(1.0);
+        if is_foreign && !is_added && (found.letters < 4 || coverage < 0.6) {
+            return None;
+        }
         let is_head = self.is_head(&found.words, NOUN_FIRST.contains(&term.language.as_str()));
         let mut fit = found.letters as f64;
         fit += if term.matching == Matching::Name { 4.0 } else { 0.0 };
         fit += if is_head { 1.5 } else { 0.0 };
+                fit += if is_contact(term) { 3.0 } else { 0.0 };
         fit -= if is_foreign { 2.0 } else { 0.0 };
+        fit -= if names_person(term) { 20.0 } else { 0.0 };
         if term.label == SuggestedLabel::Ignore {
             let is_last = self.is_head(&found.words, false) && !NOUN_FIRST.contains(&term.language.as_str());
             fit += if is_last { 100.0 } else { -3.0 };
@@ -310,6 +321,19 @@ impl Reading {
             },
         ))
     }
+}
+
+/// Returns whether a term only says which person: what is said about the person counts more, as in `teacher_email`.
+pub(super) fn names_person(term: &Term) -> bool {
+    let is_other = term.label == SuggestedLabel::Quasi && term.category == Category::OtherId;
+    matches!(term.label, SuggestedLabel::Person | SuggestedLabel::Household) || is_other
+}
+
+/// Returns whether a term says an identifier that is one wherever it stands in a name, as in `father_phone_work`.
+fn is_contact(term: &Term) -> bool {
+    use Category::*;
+    let is_contact = matches!(term.category, Email | Phone | Ssn | Ip | Credential);
+    is_contact && matches!(term.label, SuggestedLabel::Identifier | SuggestedLabel::Sensitive)
 }
 
 /// Returns whether nouns come first in the language of most of a table's names.

@@ -2,9 +2,9 @@
 
 use super::clues::{Clue, describe};
 use super::dictionary::Dictionary;
-use super::reading::{Best, KeyWord, Languages, Reading};
+use super::reading::{Best, KeyWord, Languages, Reading, names_person};
 use super::table_kind::{Context, is_own_key, key_target};
-use super::{Category, ColumnFacts, ColumnStatistics, SuggestedLabel, TableKind, Term, TypeKind};
+use super::{Category, ColumnFacts, ColumnStatistics, Matching, SuggestedLabel, TableKind, Term, TypeKind};
 
 /// A column with its name read, in its table.
 pub(super) struct Rules<'a> {
@@ -39,7 +39,7 @@ impl Rules<'_> {
         } else if let Some(clue) = self.name() {
             clues.push(clue);
         } else {
-            clues.extend(self.type_alone());
+            clues.extend(self.type_alone().or_else(|| self.neighbours()));
         }
         if added.is_none() {
             clues.extend(self.comment(clues.len() > 1 && clues[1..].iter().any(|clue| clue.weight > 1.0)));
@@ -54,10 +54,12 @@ impl Rules<'_> {
         use SuggestedLabel::*;
         let refers = self.facts.references.is_some();
         let is_key = self.facts.is_primary_key || refers || self.reading.key_word() == KeyWord::Key;
+        let context = self.context;
         let target = key_target(
             self.reading,
             &self.facts.references,
-            self.context.is_noun_first,
+            context.is_noun_first,
+            &context.languages,
             self.dictionary,
         );
         let is_person = target.is_some_and(TableKind::is_person);
@@ -73,12 +75,19 @@ impl Rules<'_> {
         if !is_key && !(is_noun && self.could_be_key()) {
             return None;
         }
-        let is_own = !refers && is_own_key(self.reading, &self.context.words);
+        let is_other = is_person && !context.kind.is_some_and(TableKind::is_person) && !self.reading.base().is_empty();
+        let is_own = !refers && !is_other && is_own_key(self.reading, &self.context.words);
+        let names_table =
+            is_own && self.reading.key_word() == KeyWord::Key && !self.reading.base().is_empty();
         if let Some(best) = self.best
-            && !(is_own && self.facts.is_primary_key)
+            && !(is_own && self.facts.is_primary_key || names_table)
             && self.wins_over_key(best, is_person)
         {
             return None;
+        }
+                let is_user = self.reading.base().is_empty() && self.reading.words.last().is_some_and(|word| word == "uid");
+        if is_user && !self.facts.is_primary_key && !context.kind.is_some_and(TableKind::is_person) {
+            return Some(self.person_key(TableKind::Person));
         }
         if is_own && (is_key || self.facts.is_primary_key) {
             return Some(self.own_key());
@@ -109,6 +118,12 @@ impl Rules<'_> {
             _ if self.facts.is_primary_key => Some(self.own_key()),
             Some(_) => Some(Clue::ignore(1.5, "it is a key of things or codes")),
             None if self.best.is_some() => None,
+            None if self.context.kind.is_some_and(TableKind::is_person) && !self.context.has_key => Some(Clue::new(
+                Person,
+                Category::OtherId,
+                1.5,
+                "it is a key, and the table is about persons",
+            )),
             None => Some(Clue::ignore(0.5, "it is a key of something that is no person")),
         }
     }
@@ -138,6 +153,9 @@ impl Rules<'_> {
         use SuggestedLabel::*;
         let people = self.context.people;
         match self.context.kind {
+            Some(kind) if kind.is_person() && self.context.has_primary_key && !self.facts.is_primary_key => {
+                Clue::new(Identifier, Category::OtherId, 3.0, "it numbers the persons of the table")
+            }
             Some(TableKind::Person | TableKind::Second) => Clue::new(
                 Person,
                 Category::OtherId,
@@ -204,9 +222,8 @@ impl Rules<'_> {
                 "the name says a person, in words",
             );
         }
-        let weight = 2.0 + 0.5 * self.context.people;
-        Clue::new(
-            Quasi,
+                let weight = 2.0 + 0.5 * self.context.people.max(-0.5);
+        Clue::new(Quasi,
             Category::OtherId,
             weight,
             "the name says key of a second person",
@@ -219,24 +236,78 @@ impl Rules<'_> {
             return self.generic_name();
         };
         let term = best.term;
+                if let Some(clue) = self.counted(term) {
+            return Some(clue);
+        }
+        if let Some(clue) = self.employer() {
+            return Some(clue);
+        }
         if term.label == SuggestedLabel::Ignore {
             return Some(Clue::ignore(
                 1.5 + best.coverage,
                 "the name says that it concerns no person",
             ));
         }
-        if !fits_type(term, self.facts) {
-            return Some(Clue::ignore(1.0, "its type does not fit its name"));
+        let is_number = self.facts.kind == TypeKind::Integer;
+        if term.category == Category::Credential && is_number && self.reading.key_word() == KeyWord::Key {
+            return Some(Clue::ignore(1.5, "it is a key of things or codes"));
+        }
+        let is_plain_text = self.facts.kind == TypeKind::Text && self.reading.key_word() == KeyWord::None;
+        if names_person(term) && term.label == SuggestedLabel::Quasi && is_plain_text {
+            let weight = 2.0 + 0.5 * self.context.people;
+            return Some(Clue::new(
+                SuggestedLabel::Identifier,
+                Category::Name,
+                weight,
+                "the name says a person, in words",
+            ));
         }
         if let Some(clue) = self.described(best) {
             return Some(clue);
         }
-        if term.label == SuggestedLabel::Count && (self.context.has_key || self.context.person_keys > 0) {
+        if term.label == SuggestedLabel::Count && (self.context.has_key || self.context.person_keys > 0 || self.context.has_names) {
             return Some(Clue::ignore(1.5, "a table with keys counts no rows"));
         }
-        let mut weight = 1.5 + 1.8 * best.coverage + self.context.people * dependence(term);
+                let is_sample = matches!(self.context.kind, None | Some(TableKind::Person | TableKind::Household | TableKind::Aggregate));
+        if term.label == SuggestedLabel::Weight && (!is_sample || self.context.has_primary_key && best.coverage < 1.0) {
+            return Some(Clue::ignore(1.5, "the table is no sample of persons"));
+        }
+        let base = if term.matching == Matching::Name { 0.3 } else { 1.5 };
+        let mut weight = base + 1.8 * best.coverage + self.about_people(dependence(term));
         weight -= if best.is_foreign { 0.7 } else { 0.0 };
         Some(Clue::new(term.label, term.category, weight, said(term)))
+    }
+
+            /// Returns what it adds to a clue that the table is about persons, or not; that it is not counts more.
+    fn about_people(&self, dependence: f64) -> f64 {
+        let people = self.context.people;
+        dependence * if people < 0.0 { 1.5 * people } else { people }
+    }
+
+    /// Returns what a name says such as `number_of_deaths` in a table without any key: how many persons the row stands for.
+    fn counted(&self, term: &Term) -> Option<Clue> {
+        const WORDS: [&str; 8] = ["anzahl", "nombre", "aantal", "numero", "number", "num", "count", "total"];
+        let has_word = self.reading.words.iter().any(|word| WORDS.contains(&word.as_str()));
+        let is_fact = matches!(term.category, Category::Health | Category::Offence);
+        let is_number = matches!(self.facts.kind, TypeKind::Integer | TypeKind::Decimal);
+        let has_keys = self.context.has_key || self.context.person_keys > 0 || self.context.has_names;
+        let reason = "the name says number of persons, and the table has no key";
+        (has_word && is_fact && is_number && !has_keys)
+            .then(|| Clue::new(SuggestedLabel::Count, Category::Technical, 3.0, reason))
+    }
+
+    /// Returns what a name says that is only a noun for an organisation, in a table about persons: whom they work for.
+    fn employer(&self) -> Option<Clue> {
+        let is_about_persons = self.context.kind.is_some_and(TableKind::is_person);
+        let letters = |words: &[String]| words.concat().len();
+        let covers = |(words, kind): &(std::ops::Range<usize>, TableKind)| {
+            *kind == TableKind::Organisation
+                && letters(&self.reading.words[words.clone()]) * 2 > letters(&self.reading.words)
+        };
+        let is_word = self.facts.kind == TypeKind::Text || self.reading.key_word() == KeyWord::Key;
+        let is_employer = is_about_persons && is_word && self.reading.nouns.iter().any(covers);
+        let reason = "the name says an organisation, and the table is about persons";
+        is_employer.then(|| Clue::new(SuggestedLabel::Quasi, Category::Demographic, 2.5, reason))
     }
 
     /// Returns what a name says whose head is a noun for a code or setting: `phone_type` holds no telephone number.
@@ -304,13 +375,20 @@ impl Rules<'_> {
             TypeKind::Inet => (Identifier, Category::Ip, 2.0 + 0.5 * people),
             TypeKind::MacAddress => (Identifier, Category::Device, 2.0 + 0.5 * people),
             TypeKind::Geometry => (Quasi, Category::Location, 0.8 + people),
-            TypeKind::Date => (Quasi, Category::Date, 0.4 + people),
-            TypeKind::Timestamp => (Quasi, Category::Date, people),
+            TypeKind::Date => (Quasi, Category::Date, 0.9 + people),
+            TypeKind::Timestamp => (Quasi, Category::Date, people - 0.4),
             TypeKind::Money => (Sensitive, Category::Financial, 0.6 + people),
             TypeKind::Uuid => (Identifier, Category::OtherId, 0.2 + people),
             _ => return None,
         };
         (weight > 0.0).then(|| Clue::new(label, category, weight, "its type suggests it"))
+    }
+
+    /// Returns what most other columns are about, as a guess for a column whose name says nothing.
+    fn neighbours(&self) -> Option<Clue> {
+        let (label, category, share) = self.context.neighbours?;
+        let reason = format!("most other columns are about {}", describe(category));
+        (self.context.people > 0.0).then(|| Clue::new(label, category, 0.6 + share * 1.2, reason))
     }
 
     /// Returns what the comment says, with less weight than a name.
@@ -412,8 +490,7 @@ impl Rules<'_> {
             clues.push(Clue::new(
                 found.label,
                 found.category,
-                1.5 + (odds / (1.0 - odds)).ln(),
-                reason,
+                2.0 + (odds / (1.0 - odds)).ln(), reason,
             ));
         }
     }
@@ -434,7 +511,7 @@ fn said(term: &Term) -> String {
 /// Returns how much a term depends on whether the table is about persons, from 0 to 1.
 fn dependence(term: &Term) -> f64 {
     use Category::*;
-    let is_generic = term.matching == super::Matching::Name;
+    let is_generic = term.matching == Matching::Name;
     match (term.label, term.category) {
         (SuggestedLabel::Weight | SuggestedLabel::Household | SuggestedLabel::Count, _) => 0.2,
         (SuggestedLabel::Person, _) => 0.3,
@@ -447,7 +524,7 @@ fn dependence(term: &Term) -> f64 {
 }
 
 /// Returns whether a column of this type can hold what a term says.
-fn fits_type(term: &Term, facts: &ColumnFacts) -> bool {
+pub(super) fn fits_type(term: &Term, facts: &ColumnFacts) -> bool {
     use Category::*;
     let is_number = matches!(
         facts.kind,

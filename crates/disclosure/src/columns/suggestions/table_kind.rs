@@ -1,8 +1,8 @@
 //! What the rows of a table are, from the names of the table and its columns.
 
 use super::dictionary::Dictionary;
-use super::reading::{Best, KeyWord, Languages, Reading, is_noun_first};
-use super::{Category, SuggestedLabel, TableFacts};
+use super::reading::{Best, KeyWord, Languages, Reading, is_noun_first, main_languages, names_person};
+use super::{Category, SuggestedLabel, TableFacts, Term};
 
 /// What a row of a table stands for, or what a key refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -72,8 +72,16 @@ pub(super) struct Context {
     pub(super) is_noun_first: bool,
     /// Whether a column is a key of the table.
     pub(super) has_key: bool,
+            /// Whether columns name persons.
+    pub(super) has_names: bool,
+    /// Whether a column by itself is the primary key.
+    pub(super) has_primary_key: bool,
     /// Number of columns that are keys of a person.
     pub(super) person_keys: usize,
+    /// Label and category that most other columns have, if most have the same, with their share.
+    pub(super) neighbours: Option<(SuggestedLabel, Category, f64)>,
+    /// Languages of its names, the most frequent first.
+    pub(super) languages: Vec<String>,
     /// Words of the table's name.
     pub(super) words: Vec<String>,
 }
@@ -88,25 +96,36 @@ impl Context {
         dictionary: &Dictionary,
     ) -> Context {
         let words = dictionary.split(&table.name);
-        let named = kind_of_name(&words, dictionary);
-        let personal: f64 = best.iter().flatten().map(personal_weight).sum();
-        let is_noun_first = is_noun_first(languages);
-        let is_person_key = |number: &usize| {
-            let (reading, column) = (&readings[*number], &table.columns[*number]);
-            let target = key_target(reading, &column.references, is_noun_first, dictionary);
-            let is_audit = best[*number]
-                .as_ref()
-                .is_some_and(|best| best.term.label == SuggestedLabel::Ignore);
-            target.is_some_and(TableKind::is_person) && reading.key_word() == KeyWord::Key && !is_audit
+        let main = main_languages(languages);
+        let named = kind_of_name(&words, &main, dictionary);
+        // Rounded, so that the order of the columns does not matter.
+        let sum = |weight: fn(&Best<'_>) -> f64| {
+            (best.iter().flatten().map(weight).sum::<f64>() * 1000.0).round() / 1000.0
         };
-        let person_keys = (0..readings.len()).filter(is_person_key).count();
-        let refers = person_keys > 0;
+        let (personal, own) = (sum(personal_weight), sum(own_weight));
+        let is_noun_first = is_noun_first(languages);
+        let targets =
+            readings
+                .iter()
+                .zip(&table.columns)
+                .zip(best)
+                .filter_map(|((reading, column), best)| {
+                    let target = key_target(reading, &column.references, is_noun_first, &main, dictionary);
+                    let is_audit = best
+                        .as_ref()
+                        .is_some_and(|best| best.term.label == SuggestedLabel::Ignore);
+                    let is_key = reading.key_word() == KeyWord::Key || column.references.is_some();
+                    target.filter(|kind| kind.is_person() && is_key && !is_audit)
+                });
+        let targets: Vec<TableKind> = targets.collect();
+        let refers = targets.contains(&TableKind::Person);
         let kind = match named {
-            Some(kind) if !kind.is_person() && kind != TableKind::Event && personal >= 6.0 && !refers => {
+            Some(kind) if !kind.is_person() && kind != TableKind::Event && own >= 5.0 && !refers => {
                 Some(TableKind::Person)
             }
-            None if personal >= 3.5 => Some(TableKind::Person),
-            None if refers => Some(TableKind::Event),
+            Some(TableKind::Thing | TableKind::Setting) if refers => Some(TableKind::Event),
+            None if personal >= 3.5 && (own >= 2.2 || !refers && own >= 1.5) => Some(TableKind::Person),
+            None if refers || personal >= 3.5 => Some(TableKind::Event),
             kind => kind,
         };
         let people = match kind {
@@ -114,28 +133,58 @@ impl Context {
             Some(TableKind::Event) if refers => 1.3,
             Some(TableKind::Event) => 0.5 + (personal * 0.2).min(0.8),
             Some(TableKind::Aggregate) => 0.8,
-            None => (personal - 1.0).clamp(-0.5, 1.2),
-            Some(TableKind::Organisation) => -1.0,
+            None => (personal - 2.0).clamp(-2.0, 1.2),
+            Some(TableKind::Organisation) => -2.0,
             Some(_) if refers => -0.3 + (personal * 0.2).min(0.8),
             Some(_) => -2.5 + (personal * 0.15).min(0.8),
         };
         let is_own = |reading: &Reading| reading.key_word() == KeyWord::Key && is_own_key(reading, &words);
-        let has_key = table.columns.iter().any(|column| column.is_primary_key) || readings.iter().any(is_own);
+        let count = |category: Category| {
+            let identifiers = best.iter().flatten().filter(|best| best.term.label == SuggestedLabel::Identifier);
+            identifiers.filter(|best| best.term.category == category).count()
+        };
+        let has_names = count(Category::Name) > 1 || count(Category::Ssn) + count(Category::Email) > 0;
+        let has_primary_key = table.columns.iter().any(|column| column.is_primary_key);
+        let has_key = has_primary_key || readings.iter().any(is_own);
+        let neighbours = neighbours(best);
         Context {
-            kind,
+            kind, has_names,
             people,
             is_noun_first,
             has_key,
-            person_keys,
+            has_primary_key,
+            person_keys: targets.len(),
+            neighbours,
+            languages: main,
             words,
         }
     }
 }
 
+/// Returns the label and category that most columns with a known name have, and their share; `None` if there are few.
+fn neighbours(best: &[Option<Best<'_>>]) -> Option<(SuggestedLabel, Category, f64)> {
+    let known = |best: &&Best<'_>| !names_person(best.term);
+    let terms: Vec<_> = best
+        .iter()
+        .flatten()
+        .filter(known)
+        .map(|best| best.term)
+        .collect();
+    let labels = [SuggestedLabel::Quasi, SuggestedLabel::Sensitive];
+    let pairs = Category::WORDS.iter().flat_map(|&(_, category)| labels.map(|label| (label, category)));
+    let count = |&(label, category): &(SuggestedLabel, Category)| {
+        terms.iter().filter(|term| term.label == label && term.category == category).count()
+    };
+    let (most, (label, category)) = pairs.map(|pair| (count(&pair), pair)).max_by_key(|one| one.0)?;
+    let share = most as f64 / terms.len() as f64;
+    (most >= 5 && share >= 0.4 && category != Category::Date).then_some((label, category, share))
+}
+
 /// Returns whether a key is that of the table itself, such as `id` or `visit_id` in visits.
 pub(super) fn is_own_key(reading: &Reading, table_words: &[String]) -> bool {
     let base = reading.base();
-    base.is_empty() || base.iter().all(|word| table_words.iter().any(|one| one == word))
+    let names = |word: &&str, one: &String| one == word || word.len() > 2 && one.starts_with(*word);
+    base.is_empty() || base.iter().all(|word| table_words.iter().any(|one| names(word, one)))
 }
 
 /// Returns how much the best term of a column says that the table is about persons.
@@ -149,16 +198,35 @@ fn personal_weight(best: &Best<'_>) -> f64 {
         (_, Ssn | Mrn | HealthPlan | Religion | SexLife | Ethnicity) => 1.5,
         (_, Demographic | Health | Credential | Email | Biometric) => 0.8,
         (_, Phone | Education | Licence) => 0.5,
+                (_, Date) if is_birth(best.term) => 1.0,
         (_, Financial | Geographic | Date | Account) => 0.2,
         _ => 0.1,
     };
     if is_weak { weight * 0.5 } else { weight }
 }
 
+/// Returns how much the best term of a column says that a row is a person, and not an event of one.
+fn own_weight(best: &Best<'_>) -> f64 {
+    use Category::*;
+    match (best.term.label, best.term.category) {
+        (SuggestedLabel::Identifier, Name) | (_, Ssn | Religion | Ethnicity | Demographic | Email | Phone) => {
+            personal_weight(best)
+        }
+                (_, Date) if is_birth(best.term) => personal_weight(best),
+        _ => 0.0,
+    }
+}
+
+/// Returns whether a term says a date of birth.
+fn is_birth(term: &Term) -> bool {
+    const STEMS: [&str; 9] = ["birth", "dob", "born", "geb", "nais", "nac", "nasc", "urodz", "geboor"];
+    term.category == Category::Date && STEMS.iter().any(|stem| term.term.contains(stem))
+}
+
+
 /// Returns what the rows of a table are that has this name.
-pub(super) fn kind_of_name(words: &[String], dictionary: &Dictionary) -> Option<TableKind> {
-    let kinds: Vec<TableKind> = dictionary
-        .nouns(words)
+pub(super) fn kind_of_name(words: &[String], languages: &[String], dictionary: &Dictionary) -> Option<TableKind> {
+    let kinds: Vec<TableKind> = dictionary.nouns(words, languages)
         .into_iter()
         .map(|(_, kind)| kind)
         .collect();
@@ -180,11 +248,12 @@ pub(super) fn key_target(
     reading: &Reading,
     references: &Option<(String, String)>,
     is_noun_first: bool,
+    languages: &[String],
     dictionary: &Dictionary,
 ) -> Option<TableKind> {
     let referenced = || {
         let (table, _) = references.as_ref()?;
-        kind_of_name(&dictionary.split(table), dictionary)
+        kind_of_name(&dictionary.split(table), languages, dictionary)
     };
     let head = reading
         .nouns
@@ -193,5 +262,11 @@ pub(super) fn key_target(
     let nouns = head
         .or_else(|| reading.nouns.iter().find(|(_, kind)| kind.is_person()))
         .or(reading.nouns.last());
-    referenced().or_else(|| nouns.map(|(_, kind)| *kind))
+    let abbreviated = || {
+        let language = languages.first()?;
+        let is_short = |word: &&str| dictionary.abbreviates_person(word, language);
+        (reading.key_word() == KeyWord::Key && reading.base().iter().any(|word| is_short(&word)))
+            .then_some(TableKind::Person)
+    };
+    referenced().or_else(|| nouns.map(|(_, kind)| *kind)).or_else(abbreviated)
 }

@@ -23,6 +23,8 @@ const FILES: [(&str, &str); 7] = [
 
 /// A noun that says what the rows of a table are.
 pub(super) struct Noun {
+    /// Language of the noun, as an ISO 639-1 code.
+    pub(super) language: String,
     /// One or more words in lower case, separated by spaces.
     pub(super) noun: String,
     /// Where in a name the noun counts.
@@ -80,6 +82,7 @@ fn parse_line(language: &str, line: &str) -> Result<Option<Line>, String> {
         let kind = TableKind::WORDS.iter().find(|(word, _)| *word == second);
         let (_, kind) = kind.ok_or_else(|| format!("unknown kind of table: {second}"))?;
         let noun = |(matching, noun)| Noun {
+            language: language.to_string(),
             noun,
             matching,
             kind: *kind,

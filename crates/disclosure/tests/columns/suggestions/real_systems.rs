@@ -1,4 +1,4 @@
-//! Tests of suggested labels: figures on the columns of real systems, and properties.
+//! Figures on the columns of real systems.
 //!
 //! The columns and their truth are in `../shared/data/schemas`, next to the repository; without them the figures are
 //! skipped. An answer is right if it is one of the two defensible labels of a column. Precision of a label is the share

@@ -1,0 +1,6 @@
+//! Compares what values suggest with the truth, and check digits with published examples.
+
+mod random;
+mod score;
+mod shared;
+mod synthetic;
