@@ -4,6 +4,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 
 use super::name_words::{expand_umlauts, split_words};
+use super::reading::names_person;
 use super::term_files;
 use super::{Category, SuggestedLabel, TableKind};
 
@@ -63,7 +64,9 @@ pub struct Dictionary {
     /// Terms that occur within words, by their first two bytes.
     parts: FxHashMap<[u8; 2], Vec<(String, usize)>>,
     /// Nouns without spaces, with their languages.
-    nouns: FxHashMap<String, Vec<(String, TableKind)>>,
+        nouns: FxHashMap<String, Vec<(String, TableKind)>>,
+    /// Languages of the shipped terms.
+    pub(super) languages: Vec<String>,
     /// Nouns that occur within words, with their languages.
     noun_parts: Vec<(String, (String, TableKind))>,
         /// First letters of nouns, with the languages and kinds of all nouns that begin with them.
@@ -92,7 +95,8 @@ impl Dictionary {
             words: FxHashMap::default(),
             names: FxHashMap::default(),
             parts: FxHashMap::default(),
-            nouns: FxHashMap::default(),
+                        nouns: FxHashMap::default(),
+            languages: term_files::languages().map(str::to_string).collect(),
                         noun_parts: Vec::new(),
             abbreviations: FxHashMap::default(),
 
@@ -255,7 +259,19 @@ impl Dictionary {
         find(whole).or_else(|| find(&parts))
     }
 
-        /// Returns whether all nouns of a language that begin with these letters are persons.
+            /// Returns whether a word says a fact by itself.
+    pub(super) fn is_fact(&self, word: &str) -> bool {
+        let of = |index: &FxHashMap<String, Vec<usize>>| index.get(word).cloned().unwrap_or_default();
+        let terms = [of(&self.words), of(&self.names)].concat();
+        terms.iter().any(|&term| !names_person(&self.terms[term]))
+    }
+
+    /// Returns whether a word is a noun for a person in any language.
+    pub(super) fn is_person(&self, word: &str) -> bool {
+        self.nouns.get(word).is_some_and(|kinds| kinds.iter().all(|(_, kind)| kind.is_person()))
+    }
+
+    /// Returns whether all nouns of a language that begin with these letters are persons.
     pub(super) fn abbreviates_person(&self, letters: &str, language: &str) -> bool {
         let all = self.abbreviations.get(letters).map(Vec::as_slice).unwrap_or_default();
         let mut kinds = all.iter().filter(|(one, _)| one == language).map(|(_, kind)| kind).peekable();

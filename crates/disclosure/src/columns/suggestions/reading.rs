@@ -85,7 +85,7 @@ pub(super) fn read_names(table: &TableFacts, dictionary: &Dictionary) -> Vec<Rea
     let first = common_word(names.iter().map(|words| words.first()));
     let last = common_word(names.iter().map(|words| words.last()));
     let read = |words: Vec<String>| {
-        let core = core(&words, first.as_deref(), last.as_deref(), &table_words);
+        let core = core(&words, [first.as_deref(), last.as_deref()], &table_words, dictionary);
         let matches = dictionary.find(&words, &wholes(&words, &core));
         Reading { words, core, matches, nouns: Vec::new() }
     };
@@ -119,17 +119,30 @@ fn common_word<'a>(words: impl Iterator<Item = Option<&'a String>>) -> Option<St
     (most.1 >= 4 && most.1 * 2 > total && !is_key).then(|| most.0.to_string())
 }
 
-/// Returns the words of a name without what it shares with the others or with the table.
-fn core(words: &[String], first: Option<&str>, last: Option<&str>, table_words: &[String]) -> Range<usize> {
+/// Returns the words of a name without what it shares with the others, with the table, or with every table about persons:
+/// `nom_adh` in a table of adherents, `customer_city`.
+fn core(words: &[String], common: [Option<&str>; 2], table_words: &[String], dictionary: &Dictionary) -> Range<usize> {
+    let [first, last] = common;
     let (mut start, mut end) = (0, words.len());
-    if end - start > 1 && last.is_some_and(|last| words[end - 1] == last) {
+    let names_table = |word: &String| {
+        table_words.iter().any(|one| one == word || word.len() > 2 && one.starts_with(word.as_str()))
+            && !dictionary.is_fact(word)
+    };
+    let names_person = |word: &String| dictionary.is_person(word);
+    if end - start > 1 && (last.is_some_and(|last| words[end - 1] == last) || names_table(&words[end - 1])) {
         end -= 1;
     }
     if end - start > 1 && first.is_some_and(|first| words[start] == first) {
         start += 1;
     }
-    while end - start > 1 && table_words.contains(&words[start]) {
+    while end - start > 1 && (table_words.contains(&words[start]) || names_table(&words[start])) {
         start += 1;
+    }
+    if end - start > 1 && names_person(&words[start]) {
+        start += 1;
+    }
+    if end - start > 1 && names_person(&words[end - 1]) {
+        end -= 1;
     }
     start..end
 }
@@ -287,13 +300,14 @@ impl Reading {
         let term = dictionary.term(number);
         let most = languages.values().copied().fold(0.0, f64::max);
         let is_added = dictionary.is_added(number);
-        let is_foreign = share(term) * 2.0 < most && term.language != "en";
+        let is_minor = share(term) * 2.0 < most && !is_added;
+        let is_foreign = is_minor && term.language != "en";
         let total: usize = self.words[self.core.clone()]
             .iter()
             .map(|word| word.chars().count())
             .sum();
         let coverage = (found.letters as f64 / total.max(1) as f64).min(1.0);
-        if is_foreign && !is_added && (found.letters < 4 || coverage < 0.6) {
+        if is_minor && found.letters < 4 || is_foreign && coverage < 0.6 {
             return None;
         }
         let is_head = self.is_head(&found.words, NOUN_FIRST.contains(&term.language.as_str()));

@@ -97,7 +97,8 @@ impl Context {
     ) -> Context {
         let words = dictionary.split(&table.name);
         let main = main_languages(languages);
-        let named = kind_of_name(&words, &main, dictionary);
+        let all: Vec<String> = main.iter().chain(&dictionary.languages).cloned().collect();
+        let named = kind_of_name(&words, &all, dictionary);
         // Rounded, so that the order of the columns does not matter.
         let sum = |weight: fn(&Best<'_>) -> f64| {
             (best.iter().flatten().map(weight).sum::<f64>() * 1000.0).round() / 1000.0
@@ -120,6 +121,9 @@ impl Context {
         let targets: Vec<TableKind> = targets.collect();
         let refers = targets.contains(&TableKind::Person);
         let kind = match named {
+            Some(TableKind::Person) if has_own_and_other_key(table, readings, &words, &main, dictionary) => {
+                Some(TableKind::Event)
+            }
             Some(kind) if !kind.is_person() && kind != TableKind::Event && own >= 5.0 && !refers => {
                 Some(TableKind::Person)
             }
@@ -159,6 +163,27 @@ impl Context {
             words,
         }
     }
+}
+
+/// Returns whether a table that is called after persons, and after something else, has a key of its own besides the key of
+/// the persons: then its rows are facts about them, as in `student_notes` with `id` and `student_id`.
+fn has_own_and_other_key(
+    table: &TableFacts,
+    readings: &[Reading],
+    words: &[String],
+    languages: &[String],
+    dictionary: &Dictionary,
+) -> bool {
+    let is_own = |reading: &Reading| reading.key_word() == KeyWord::Key && reading.base().is_empty();
+    let is_other = |reading: &Reading| {
+        let base = reading.base();
+        let names = |word: &&str| words.iter().any(|one| one == word);
+        let is_person = dictionary.nouns(&reading.words, languages).iter().any(|(_, kind)| kind.is_person());
+        reading.key_word() == KeyWord::Key && is_person && base.len() < words.len() && base.iter().all(|word| names(&word))
+    };
+    let has_own = table.columns.iter().zip(readings).any(|(column, reading)| column.is_primary_key || is_own(reading));
+    let other = table.columns.iter().zip(readings).any(|(column, reading)| !column.is_primary_key && is_other(reading));
+    has_own && other
 }
 
 /// Returns the label and category that most columns with a known name have, and their share; `None` if there are few.

@@ -39,6 +39,11 @@ enum Line {
     Nouns(Vec<Noun>),
 }
 
+/// Returns the languages of the files.
+pub(super) fn languages() -> impl Iterator<Item = &'static str> {
+    FILES.iter().map(|(language, _)| *language)
+}
+
 /// Returns the terms of all files.
 pub(super) fn shipped_terms() -> Vec<Term> {
     let terms = |line| match line {
