@@ -64,12 +64,12 @@ pub struct Dictionary {
     /// Terms that occur within words, by their first two bytes.
     parts: FxHashMap<[u8; 2], Vec<(String, usize)>>,
     /// Nouns without spaces, with their languages.
-        nouns: FxHashMap<String, Vec<(String, TableKind)>>,
+    nouns: FxHashMap<String, Vec<(String, TableKind)>>,
     /// Languages of the shipped terms.
     pub(super) languages: Vec<String>,
     /// Nouns that occur within words, with their languages.
     noun_parts: Vec<(String, (String, TableKind))>,
-        /// First letters of nouns, with the languages and kinds of all nouns that begin with them.
+    /// First letters of nouns, with the languages and kinds of all nouns that begin with them.
     abbreviations: FxHashMap<String, Vec<(String, TableKind)>>,
     /// Single words of terms and nouns.
     vocabulary: FxHashSet<String>,
@@ -95,21 +95,16 @@ impl Dictionary {
             words: FxHashMap::default(),
             names: FxHashMap::default(),
             parts: FxHashMap::default(),
-                        nouns: FxHashMap::default(),
+            nouns: FxHashMap::default(),
             languages: term_files::languages().map(str::to_string).collect(),
-                        noun_parts: Vec::new(),
+            noun_parts: Vec::new(),
             abbreviations: FxHashMap::default(),
 
             vocabulary: FxHashSet::default(),
         };
-        let mut shipped: FxHashMap<String, Vec<Term>> = FxHashMap::default();
-        for term in term_files::shipped_terms() {
-            shipped.entry(term.term.clone()).or_default().push(term);
-        }
         for number in 0..dictionary.terms.len() {
             let term = dictionary.terms[number].clone();
-            let is_shipped = shipped.get(&term.term).is_some_and(|terms| terms.contains(&term));
-            dictionary.is_added.push(!is_shipped);
+            dictionary.is_added.push(!term_files::is_shipped(&term));
             for spelling in spellings(&term.language, &term.term) {
                 dictionary.insert(number, term.matching, &spelling);
             }
@@ -122,9 +117,13 @@ impl Dictionary {
                 if noun.matching == Matching::Part {
                     dictionary.noun_parts.push((key.clone(), meaning.clone()));
                 }
-                                for length in 3..=5 {
+                for length in 3..=5 {
                     if let Some(start) = key.get(..length).filter(|start| start.len() < key.len()) {
-                        dictionary.abbreviations.entry(start.to_string()).or_default().push(meaning.clone());
+                        dictionary
+                            .abbreviations
+                            .entry(start.to_string())
+                            .or_default()
+                            .push(meaning.clone());
                     }
                 }
                 dictionary.nouns.entry(key).or_default().push(meaning);
@@ -135,7 +134,7 @@ impl Dictionary {
 
     /// Returns the terms that are part of the extension.
     pub fn shipped_terms() -> Vec<Term> {
-        term_files::shipped_terms()
+        term_files::shipped_terms().to_vec()
     }
 
     fn insert(&mut self, number: usize, matching: Matching, words: &[String]) {
@@ -143,7 +142,11 @@ impl Dictionary {
         if key.is_empty() {
             return;
         }
-        self.vocabulary.extend(words.iter().cloned());
+        for word in words {
+            if !self.vocabulary.contains(word) {
+                self.vocabulary.insert(word.clone());
+            }
+        }
         let index = match matching {
             Matching::Name => &mut self.names,
             Matching::Words | Matching::Part => &mut self.words,
@@ -187,9 +190,8 @@ impl Dictionary {
                     });
                 }
             }
-                        self.find_parts(start, &words[start], &mut matches);
+            self.find_parts(start, &words[start], &mut matches);
             self.find_compounds(start, &words[start], &mut matches);
-
         }
         matches
     }
@@ -214,7 +216,7 @@ impl Dictionary {
         }
     }
 
-        /// Finds the longest term of six letters or more with which an unknown word ends or begins: the head of a compound,
+    /// Finds the longest term of six letters or more with which an unknown word ends or begins: the head of a compound,
     /// or a word with another ending.
     fn find_compounds(&self, number: usize, word: &str, matches: &mut Vec<Match>) {
         const LEAST: usize = 6;
@@ -227,7 +229,11 @@ impl Dictionary {
         let mut parts = ends.chain(starts).filter(|part| part.len() >= LEAST);
         if let Some((part, terms)) = parts.find_map(|part| Some((part, self.words.get(part)?))) {
             let letters = part.chars().count();
-            matches.push(Match { words: number..number + 1, letters, terms: terms.clone() });
+            matches.push(Match {
+                words: number..number + 1,
+                letters,
+                terms: terms.clone(),
+            });
         }
     }
 
@@ -259,22 +265,34 @@ impl Dictionary {
         find(whole).or_else(|| find(&parts))
     }
 
-            /// Returns whether a word says a fact by itself.
+    /// Returns whether a word says a fact by itself.
     pub(super) fn is_fact(&self, word: &str) -> bool {
         let of = |index: &FxHashMap<String, Vec<usize>>| index.get(word).cloned().unwrap_or_default();
         let terms = [of(&self.words), of(&self.names)].concat();
         terms.iter().any(|&term| !names_person(&self.terms[term]))
     }
 
-    /// Returns whether a word is a noun for a person in any language.
-    pub(super) fn is_person(&self, word: &str) -> bool {
-        self.nouns.get(word).is_some_and(|kinds| kinds.iter().all(|(_, kind)| kind.is_person()))
+    /// Returns whether a word is a noun for a person in one of the languages, and nothing else in any.
+    pub(super) fn is_person(&self, word: &str, is_language: impl Fn(&str) -> bool) -> bool {
+        let Some(kinds) = self.nouns.get(word) else {
+            return false;
+        };
+        let has_language = kinds.iter().any(|(language, _)| is_language(language));
+        has_language && kinds.iter().all(|(_, kind)| kind.is_person())
     }
 
     /// Returns whether all nouns of a language that begin with these letters are persons.
     pub(super) fn abbreviates_person(&self, letters: &str, language: &str) -> bool {
-        let all = self.abbreviations.get(letters).map(Vec::as_slice).unwrap_or_default();
-        let mut kinds = all.iter().filter(|(one, _)| one == language).map(|(_, kind)| kind).peekable();
+        let all = self
+            .abbreviations
+            .get(letters)
+            .map(Vec::as_slice)
+            .unwrap_or_default();
+        let mut kinds = all
+            .iter()
+            .filter(|(one, _)| one == language)
+            .map(|(_, kind)| kind)
+            .peekable();
         kinds.peek().is_some() && kinds.all(|kind| *kind == TableKind::Person)
     }
 
@@ -345,10 +363,13 @@ const KEY_WORDS: [&str; 12] = [
 /// of `ie`.
 fn spellings(language: &str, term: &str) -> impl Iterator<Item = Vec<String>> {
     let singular = |word: &str| match word.strip_suffix("ies") {
-        Some(stem) if language != "en" => format!("{stem}ie"),
-        _ => word.to_string(),
+        Some(stem) => format!("{stem}ie"),
+        None => word.to_string(),
     };
-    let term = term.split(' ').map(singular).collect::<Vec<_>>().join(" ");
+    let term = match language != "en" && term.contains("ies") {
+        true => term.split(' ').map(singular).collect::<Vec<_>>().join(" "),
+        false => term.to_string(),
+    };
     let expanded = expand_umlauts(&term);
     [Some(term), expanded]
         .into_iter()

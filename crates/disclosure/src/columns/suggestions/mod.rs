@@ -90,7 +90,7 @@ pub fn suggest(table: &TableFacts, dictionary: &Dictionary) -> Vec<Suggestion> {
         reading.best(dictionary, &languages, |term| rules::fits_type(term, facts))
     };
     let best: Vec<_> = readings.iter().zip(&table.columns).map(best).collect();
-    
+
     let context = Context::new(table, &readings, &best, &languages, dictionary);
     let columns = table.columns.iter().zip(&readings).zip(&best);
     let suggest = |((facts, reading), best): ((_, _), &Option<_>)| {

@@ -33,7 +33,7 @@ const NUMBER_WORDS: [&str; 15] = [
 const NOUN_FIRST: [&str; 4] = ["fr", "es", "it", "pt"];
 
 /// English words after which a name only describes.
-const PREPOSITIONS: [&str; 8] = ["of", "from", "in", "for", "per", "under", "within", "during"];
+const PREPOSITIONS: [&str; 7] = ["of", "from", "for", "per", "under", "within", "during"];
 
 /// The words of a name and the terms that they contain.
 #[derive(Debug, Clone)]
@@ -85,9 +85,19 @@ pub(super) fn read_names(table: &TableFacts, dictionary: &Dictionary) -> Vec<Rea
     let first = common_word(names.iter().map(|words| words.first()));
     let last = common_word(names.iter().map(|words| words.last()));
     let read = |words: Vec<String>| {
-        let core = core(&words, [first.as_deref(), last.as_deref()], &table_words, dictionary);
+        let core = core(
+            &words,
+            [first.as_deref(), last.as_deref()],
+            &table_words,
+            dictionary,
+        );
         let matches = dictionary.find(&words, &wholes(&words, &core));
-        Reading { words, core, matches, nouns: Vec::new() }
+        Reading {
+            words,
+            core,
+            matches,
+            nouns: Vec::new(),
+        }
     };
     names.into_iter().map(read).collect()
 }
@@ -97,12 +107,13 @@ pub(super) fn read_names(table: &TableFacts, dictionary: &Dictionary) -> Vec<Rea
 pub(super) fn main_languages(languages: &Languages) -> Vec<String> {
     let most = languages.values().copied().fold(0.0, f64::max);
     let is_main = |language: &str, letters: f64| letters * 2.0 >= most || language == "en";
-    let main = languages.iter().filter(|(language, letters)| is_main(language, **letters));
+    let main = languages
+        .iter()
+        .filter(|(language, letters)| is_main(language, **letters));
     let mut main: Vec<(&String, f64)> = main.map(|(language, letters)| (language, *letters)).collect();
     main.sort_by(|one, other| other.1.total_cmp(&one.1).then_with(|| one.0.cmp(other.0)));
     main.into_iter().map(|(language, _)| language.clone()).collect()
 }
-
 
 /// Returns the word that most names have at one end; `None` if there is none.
 fn common_word<'a>(words: impl Iterator<Item = Option<&'a String>>) -> Option<String> {
@@ -121,15 +132,24 @@ fn common_word<'a>(words: impl Iterator<Item = Option<&'a String>>) -> Option<St
 
 /// Returns the words of a name without what it shares with the others, with the table, or with every table about persons:
 /// `nom_adh` in a table of adherents, `customer_city`.
-fn core(words: &[String], common: [Option<&str>; 2], table_words: &[String], dictionary: &Dictionary) -> Range<usize> {
+fn core(
+    words: &[String],
+    common: [Option<&str>; 2],
+    table_words: &[String],
+    dictionary: &Dictionary,
+) -> Range<usize> {
     let [first, last] = common;
     let (mut start, mut end) = (0, words.len());
     let names_table = |word: &String| {
-        table_words.iter().any(|one| one == word || word.len() > 2 && one.starts_with(word.as_str()))
+        table_words
+            .iter()
+            .any(|one| one == word || word.len() > 2 && one.starts_with(word.as_str()))
             && !dictionary.is_fact(word)
     };
-    let names_person = |word: &String| dictionary.is_person(word);
-    if end - start > 1 && (last.is_some_and(|last| words[end - 1] == last) || names_table(&words[end - 1])) {
+    let abbreviates_table = |word: &String| names_table(word) && !table_words.contains(word);
+    if end - start > 1
+        && (last.is_some_and(|last| words[end - 1] == last) || abbreviates_table(&words[end - 1]))
+    {
         end -= 1;
     }
     if end - start > 1 && first.is_some_and(|first| words[start] == first) {
@@ -138,10 +158,10 @@ fn core(words: &[String], common: [Option<&str>; 2], table_words: &[String], dic
     while end - start > 1 && (table_words.contains(&words[start]) || names_table(&words[start])) {
         start += 1;
     }
-    if end - start > 1 && names_person(&words[start]) {
+    if end - start > 1 && dictionary.is_person(&words[start], |_| true) {
         start += 1;
     }
-    if end - start > 1 && names_person(&words[end - 1]) {
+    if end - start > 1 && dictionary.is_person(&words[end - 1], |language| NOUN_FIRST.contains(&language)) {
         end -= 1;
     }
     start..end
@@ -223,14 +243,17 @@ impl Reading {
                 || word.bytes().all(|byte| byte.is_ascii_digit())
         };
         if is_noun_first {
-            self.words[self.core.start.min(words.start)..words.start]
+            return self.words[self.core.start.min(words.start)..words.start]
                 .iter()
-                .all(is_key)
-        } else {
-            self.words[words.end..self.core.end.max(words.end)]
-                .iter()
-                .all(is_key)
+                .all(is_key);
         }
+        let is_preposition = |word: &&String| PREPOSITIONS.contains(&word.as_str());
+        let mut rest = self.words[words.end..self.core.end.max(words.end)].iter();
+        let is_after = self.words[self.core.start.min(words.start)..words.start]
+            .iter()
+            .skip(1)
+            .any(|word| is_preposition(&word));
+        !is_after && rest.by_ref().take_while(|word| !is_preposition(word)).all(is_key)
     }
 
     /// Returns the term that fits best. Terms of users come first. Then a technical term at the head of the name, such as
@@ -291,12 +314,19 @@ impl Reading {
         let rank = |&number: &usize| {
             let term = dictionary.term(number);
             let bonus = if term.matching == Matching::Name { 0.5 } else { 0.0 };
-            (dictionary.is_added(number), !names_person(term), share(term) + bonus)
+            (
+                dictionary.is_added(number),
+                !names_person(term),
+                share(term) + bonus,
+            )
         };
         // Of equal terms the first counts.
-        let number = found.terms.iter().copied().reduce(|best, number| {
-            if rank(&number) > rank(&best) { number } else { best }
-        })?;
+        let number =
+            found.terms.iter().copied().reduce(
+                |best, number| {
+                    if rank(&number) > rank(&best) { number } else { best }
+                },
+            )?;
         let term = dictionary.term(number);
         let most = languages.values().copied().fold(0.0, f64::max);
         let is_added = dictionary.is_added(number);
@@ -314,7 +344,7 @@ impl Reading {
         let mut fit = found.letters as f64;
         fit += if term.matching == Matching::Name { 4.0 } else { 0.0 };
         fit += if is_head { 1.5 } else { 0.0 };
-                fit += if is_contact(term) { 3.0 } else { 0.0 };
+        fit += if is_contact(term) { 3.0 } else { 0.0 };
         fit -= if is_foreign { 2.0 } else { 0.0 };
         fit -= if names_person(term) { 20.0 } else { 0.0 };
         if term.label == SuggestedLabel::Ignore {

@@ -72,10 +72,12 @@ impl Rules<'_> {
             .map(|(words, _)| covers(&self.reading.words[words.clone()]))
             .sum();
         let is_noun = is_person && nouns >= self.reading.base().iter().map(|word| word.len()).sum();
-        if !is_key && !(is_noun && self.could_be_key()) {
+        let is_key_or_noun = is_key || is_noun && self.could_be_key();
+        if !is_key_or_noun {
             return None;
         }
-        let is_other = is_person && !context.kind.is_some_and(TableKind::is_person) && !self.reading.base().is_empty();
+        let is_other =
+            is_person && !context.kind.is_some_and(TableKind::is_person) && !self.reading.base().is_empty();
         let is_own = !refers && !is_other && is_own_key(self.reading, &self.context.words);
         let names_table =
             is_own && self.reading.key_word() == KeyWord::Key && !self.reading.base().is_empty();
@@ -85,7 +87,8 @@ impl Rules<'_> {
         {
             return None;
         }
-                let is_user = self.reading.base().is_empty() && self.reading.words.last().is_some_and(|word| word == "uid");
+        let is_user =
+            self.reading.base().is_empty() && self.reading.words.last().is_some_and(|word| word == "uid");
         if is_user && !self.facts.is_primary_key && !context.kind.is_some_and(TableKind::is_person) {
             return Some(self.person_key(TableKind::Person));
         }
@@ -118,12 +121,14 @@ impl Rules<'_> {
             _ if self.facts.is_primary_key => Some(self.own_key()),
             Some(_) => Some(Clue::ignore(1.5, "it is a key of things or codes")),
             None if self.best.is_some() => None,
-            None if self.context.kind.is_some_and(TableKind::is_person) && !self.context.has_key => Some(Clue::new(
-                Person,
-                Category::OtherId,
-                1.5,
-                "it is a key, and the table is about persons",
-            )),
+            None if self.context.kind.is_some_and(TableKind::is_person) && !self.context.has_key => {
+                Some(Clue::new(
+                    Person,
+                    Category::OtherId,
+                    1.5,
+                    "it is a key, and the table is about persons",
+                ))
+            }
             None => Some(Clue::ignore(0.5, "it is a key of something that is no person")),
         }
     }
@@ -154,7 +159,12 @@ impl Rules<'_> {
         let people = self.context.people;
         match self.context.kind {
             Some(kind) if kind.is_person() && self.context.has_primary_key && !self.facts.is_primary_key => {
-                Clue::new(Identifier, Category::OtherId, 3.0, "it numbers the persons of the table")
+                Clue::new(
+                    Identifier,
+                    Category::OtherId,
+                    3.0,
+                    "it numbers the persons of the table",
+                )
             }
             Some(TableKind::Person | TableKind::Second) => Clue::new(
                 Person,
@@ -222,8 +232,9 @@ impl Rules<'_> {
                 "the name says a person, in words",
             );
         }
-                let weight = 2.0 + 0.5 * self.context.people.max(-0.5);
-        Clue::new(Quasi,
+        let weight = 2.0 + 0.5 * self.context.people.max(-0.5);
+        Clue::new(
+            Quasi,
             Category::OtherId,
             weight,
             "the name says key of a second person",
@@ -232,11 +243,14 @@ impl Rules<'_> {
 
     /// Returns what the terms of the name say.
     fn name(&self) -> Option<Clue> {
+        if let Some(clue) = self.sample_weight() {
+            return Some(clue);
+        }
         let Some(best) = self.best else {
             return self.generic_name();
         };
         let term = best.term;
-                if let Some(clue) = self.counted(term) {
+        if let Some(clue) = self.counted(term) {
             return Some(clue);
         }
         if let Some(clue) = self.employer() {
@@ -265,11 +279,18 @@ impl Rules<'_> {
         if let Some(clue) = self.described(best) {
             return Some(clue);
         }
-        if term.label == SuggestedLabel::Count && (self.context.has_key || self.context.person_keys > 0 || self.context.has_names) {
+        if term.label == SuggestedLabel::Count
+            && (self.context.has_key || self.context.person_keys > 0 || self.context.has_names)
+        {
             return Some(Clue::ignore(1.5, "a table with keys counts no rows"));
         }
-                let is_sample = matches!(self.context.kind, None | Some(TableKind::Person | TableKind::Household | TableKind::Aggregate));
-        if term.label == SuggestedLabel::Weight && (!is_sample || self.context.has_primary_key && best.coverage < 1.0) {
+        let is_sample = matches!(
+            self.context.kind,
+            None | Some(TableKind::Person | TableKind::Household | TableKind::Aggregate)
+        );
+        if term.label == SuggestedLabel::Weight
+            && (!is_sample || self.context.has_primary_key && best.coverage < 1.0)
+        {
             return Some(Clue::ignore(1.5, "the table is no sample of persons"));
         }
         let base = if term.matching == Matching::Name { 0.3 } else { 1.5 };
@@ -278,7 +299,30 @@ impl Rules<'_> {
         Some(Clue::new(term.label, term.category, weight, said(term)))
     }
 
-            /// Returns what it adds to a clue that the table is about persons, or not; that it is not counts more.
+    /// Returns what a name says such as `weight_full` or `hhwt` in a sample of persons.
+    fn sample_weight(&self) -> Option<Clue> {
+        const ENDS: [&str; 7] = ["wt", "wgt", "weight", "poids", "peso", "gewicht", "ponderacion"];
+        let words = &self.reading.words;
+        let is_longer =
+            |word: &str, end: &str| word.ends_with(end) && (word.len() > end.len() || words.len() > 1);
+        let is_weight = words
+            .iter()
+            .any(|word| ENDS.iter().any(|end| is_longer(word, end)));
+        let is_number = matches!(self.facts.kind, TypeKind::Decimal);
+        let is_body = self
+            .best
+            .is_some_and(|best| best.term.category == Category::Health);
+        (self.context.is_sample && is_weight && is_number && !is_body).then(|| {
+            Clue::new(
+                SuggestedLabel::Weight,
+                Category::Technical,
+                3.0,
+                "the name says weight, in a sample of persons",
+            )
+        })
+    }
+
+    /// Returns what it adds to a clue that the table is about persons, or not; that it is not counts more.
     fn about_people(&self, dependence: f64) -> f64 {
         let people = self.context.people;
         dependence * if people < 0.0 { 1.5 * people } else { people }
@@ -286,8 +330,14 @@ impl Rules<'_> {
 
     /// Returns what a name says such as `number_of_deaths` in a table without any key: how many persons the row stands for.
     fn counted(&self, term: &Term) -> Option<Clue> {
-        const WORDS: [&str; 8] = ["anzahl", "nombre", "aantal", "numero", "number", "num", "count", "total"];
-        let has_word = self.reading.words.iter().any(|word| WORDS.contains(&word.as_str()));
+        const WORDS: [&str; 8] = [
+            "anzahl", "nombre", "aantal", "numero", "number", "num", "count", "total",
+        ];
+        let has_word = self
+            .reading
+            .words
+            .iter()
+            .any(|word| WORDS.contains(&word.as_str()));
         let is_fact = matches!(term.category, Category::Health | Category::Offence);
         let is_number = matches!(self.facts.kind, TypeKind::Integer | TypeKind::Decimal);
         let has_keys = self.context.has_key || self.context.person_keys > 0 || self.context.has_names;
@@ -376,6 +426,9 @@ impl Rules<'_> {
             TypeKind::MacAddress => (Identifier, Category::Device, 2.0 + 0.5 * people),
             TypeKind::Geometry => (Quasi, Category::Location, 0.8 + people),
             TypeKind::Date => (Quasi, Category::Date, 0.9 + people),
+            TypeKind::Timestamp if self.context.kind == Some(TableKind::Event) => {
+                (Quasi, Category::Date, people + 0.1)
+            }
             TypeKind::Timestamp => (Quasi, Category::Date, people - 0.4),
             TypeKind::Money => (Sensitive, Category::Financial, 0.6 + people),
             TypeKind::Uuid => (Identifier, Category::OtherId, 0.2 + people),
@@ -490,7 +543,8 @@ impl Rules<'_> {
             clues.push(Clue::new(
                 found.label,
                 found.category,
-                2.0 + (odds / (1.0 - odds)).ln(), reason,
+                2.0 + (odds / (1.0 - odds)).ln(),
+                reason,
             ));
         }
     }
