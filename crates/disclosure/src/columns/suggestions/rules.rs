@@ -121,7 +121,10 @@ impl Rules<'_> {
             _ if self.facts.is_primary_key => Some(self.own_key()),
             Some(_) => Some(Clue::ignore(1.5, "it is a key of things or codes")),
             None if self.best.is_some() => None,
-            None if self.context.kind.is_some_and(TableKind::is_person) && !self.context.has_key => {
+            None if context.kind.is_some_and(TableKind::is_person)
+                && !context.has_key
+                && self.could_be_key() =>
+            {
                 Some(Clue::new(
                     Person,
                     Category::OtherId,
@@ -441,7 +444,9 @@ impl Rules<'_> {
     fn neighbours(&self) -> Option<Clue> {
         let (label, category, share) = self.context.neighbours?;
         let reason = format!("most other columns are about {}", describe(category));
-        (self.context.people > 0.0).then(|| Clue::new(label, category, 0.6 + share * 1.2, reason))
+        let is_text = matches!(self.facts.kind, TypeKind::Text | TypeKind::Enum);
+        (self.context.people > 0.0 && (is_text || self.context.is_sample))
+            .then(|| Clue::new(label, category, 0.6 + share * 1.2, reason))
     }
 
     /// Returns what the comment says, with less weight than a name.
