@@ -90,6 +90,18 @@ fn information(share: f64, by_chance: f64) -> f64 {
     share * (share / by_chance).ln() + (1.0 - share) * ((1.0 - share) / (1.0 - by_chance)).ln()
 }
 
+/// Formats of postcodes.
+const POSTCODES: [Format; 8] = [
+    Format::DutchPostcode,
+    Format::CanadianPostcode,
+    Format::BritishPostcode,
+    Format::PortuguesePostcode,
+    Format::BrazilianPostcode,
+    Format::PolishPostcode,
+    Format::ZipPlus4,
+    Format::Digits5,
+];
+
 /// Returns the share of the values that count for a format.
 fn observed(statistics: &Statistics, format: Format) -> f64 {
     let share = |format| statistics.share(format);
@@ -99,6 +111,7 @@ fn observed(statistics: &Statistics, format: Format) -> f64 {
         Format::FutureDate => future_share(statistics) * share(Format::Date),
         Format::Age => small_share(statistics, 0, 115),
         Format::FivePostcode | Format::ZipPlus4 => share(Format::Digits5) + share(Format::ZipPlus4),
+        Format::MixedPostcode => POSTCODES.iter().map(|format| share(*format)).sum(),
         Format::Phone => share(Format::Phone) + share(Format::InternationalPhone),
         Format::Religion => share(Format::WeakReligion),
         Format::Lab => share(Format::Lab) + share(Format::WeakLab),
@@ -126,6 +139,7 @@ fn is_possible(statistics: &Statistics, format: Format) -> bool {
         Format::Coordinate => is_coordinate(statistics),
         Format::ZipPlus4 => share(Format::ZipPlus4) >= 0.02,
         Format::FivePostcode => is_five_postcode(statistics),
+        Format::MixedPostcode => POSTCODES.iter().filter(|format| share(**format) >= 0.05).count() >= 2,
         Format::Icd10 => is_icd(statistics),
         Format::Lab => share(Format::Lab) >= 0.15 || share(Format::WeakLab) >= 0.97 && !is_percentage(statistics),
         Format::Religion => share(Format::Religion) >= 0.3,

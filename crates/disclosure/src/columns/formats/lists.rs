@@ -180,13 +180,13 @@ asian hispanic latino latina latinx caucasian hawaiian islander indigenous abori
 afro african inuit métis metis aleut alaska mestizo mulatto pardo parda preto amarela indígena indigena caribbean \
 bangladeshi sinti asiatisch afrikanisch kaukasisch hispanisch lateinamerikanisch asiatique africain africaine maghrébin \
 caucásico asiático asiática afrodescendiente gitano latinoamericano asiatico africano caucasico aziatisch afrikaans \
-surinaams antilliaans negro negra ethnicity multiracial biracial races";
+surinaams antilliaans negro negra ethnicity multiracial biracial races indígenas";
 
 /// Words that occur in ethnic origins, but elsewhere too.
 pub(super) const WEAK_ETHNICITIES: &str = "\
 white black brown mixed other american native pacific indian chinese pakistani european two more multiple race origin ethnic \
 group background not or and any unknown british irish eastern middle southeast south north east west japanese korean \
-filipino vietnamese moroccan turkish weiß schwarz gemischt europäisch blanc noir blanco blanca bianco branca branco zwart wit \
+filipino vietnamese moroccan turkish preta preto pretos weiß schwarz gemischt europäisch blanc noir blanco blanca bianco branca branco zwart wit \
 europeo europea européen arabisch turks marokkaans of non prefer say declined stated refused türkisch german arabe mixte";
 
 /// Words for religions.
@@ -197,7 +197,7 @@ episcopalian bahai taoist shinto sunni shia jain adventist atheism secular \
 katholisch evangelisch evang muslimisch islamisch jüdisch hinduistisch buddhistisch konfessionslos christlich alevitisch \
 orthodoxe freikirchlich atheistisch altkatholisch protestantisch rk ev kath bekenntnislos \
 catholique musulman musulmane juif juive bouddhiste hindouiste athée agnostique chrétien chrétienne protestante orthodoxe laïque \
-católico católica musulmán judío judía budista evangélico evangélica ateo atea cristiano cristiana protestante \
+católico católica musulmán musulmana judío judía budista evangélico evangélica ateo atea cristiano cristiana protestante \
 cattolico cattolica musulmano ebreo ebrea buddista induista ateo evangelico ortodosso valdese \
 katholiek protestants hervormd gereformeerd moslim joods boeddhistisch hindoeïstisch christelijk islamitisch atheïstisch \
 muçulmano muçulmana judeu judaica hinduísta espírita umbanda candomblé cristão ateu agnóstico ortodoxo";
@@ -230,7 +230,7 @@ vermelho amarelo";
 pub(super) const STREETS: &str = "\
 street st avenue ave road rd lane ln drive dr boulevard blvd bd court ct place pl square sq terrace close crescent way parkway \
 pkwy highway hwy circle trail row gardens grove mews straße strasse str weg allee platz gasse ring ufer damm chaussee steig \
-promenade rue impasse quai cours chemin route allée faubourg calle c avda av avenida plaza paseo carretera ronda camino travesía \
+promenade rue impasse quai cours chemin route allée faubourg calle avda av avenida plaza paseo carretera ronda camino travesía \
 via viale piazza corso vicolo largo strada piazzale vle straat laan plein gracht kade singel dreef dijk steenweg rua travessa \
 praça estrada alameda rodovia beco ulica ul aleja al plac gatan vägen gade vej veien";
 

@@ -162,7 +162,8 @@ impl FormatCounts {
             formats.add_if(Format::CoordinatePair, text.contains('('));
             return formats;
         }
-        if shape.spaces == 0 && self.add_token(&mut formats, text, shape) {
+        let is_token = shape.spaces == 0 || text.starts_with("-----BEGIN");
+        if is_token && self.add_token(&mut formats, text, shape) {
             return formats;
         }
         formats.add_all(codes::of_code(text, shape));

@@ -30,6 +30,7 @@ pub(super) fn of_secret(text: &str, shape: &Shape) -> Formats {
     if shape.length < 16 {
         return formats;
     }
+    formats.add_if(Format::PrivateKey, text.starts_with("-----BEGIN") && text.contains("PRIVATE KEY"));
     formats.add_if(Format::Jwt, is_jwt(text, shape));
     formats.add_if(Format::PasswordHash, is_password_hash(text, shape));
     formats.add_if(Format::HexDigest, is_hex_digest(text, shape));

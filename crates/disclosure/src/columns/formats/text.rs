@@ -83,7 +83,7 @@ impl Words {
         let is_name = topics.has(NAMES) && letters.chars().nth(1).is_some();
         self.names += usize::from(is_name);
         self.not_names += usize::from(!is_name && topics.has(NOT_NAMES));
-        self.streets += usize::from(topics.has(Topics::STREET) || ends_like_a_street(letters));
+        self.streets += usize::from(topics.has(Topics::STREET) && letters.len() > 1 || ends_like_a_street(letters));
         self.drugs += usize::from(topics.has(Topics::DRUG));
         self.people += usize::from(topics.has(Topics::ABOUT_PEOPLE.or(Topics::TITLE)) && letters.chars().nth(1).is_some());
         self.goods += usize::from(topics.has(Topics::ABOUT_GOODS));

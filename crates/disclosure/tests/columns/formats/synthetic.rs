@@ -302,6 +302,102 @@ fn goods(columns: &mut Columns) {
     columns.ignored("battery", |random| format!("{} mAh battery, {} hours of charge, cable included", random.number(1000, 9000), random.number(4, 40)));
 }
 
+fn more_people(columns: &mut Columns) {
+    columns.filled("phone ch", "identifier", "phone", "+41 79 ### ## ##|079 ### ## ##|0041 44 ### ## ##");
+    columns.filled("phone pl", "identifier", "phone", "+48 6## ### ###|60# ### ###|+48 22 ### ## ##");
+    columns.filled("phone uk with brackets", "identifier", "phone", "(020) 7### ####|01632 96####|07%## ######");
+    columns.picked("name pl", "identifier", "name", "Zdzisław Boruta|Halina Kowalska|Bożena Sikora|Mirosław Nowak|Jadwiga Wilk|Ewa Mazurek");
+    columns.picked("name se", "identifier", "name", "Gunilla Sandström|Anders Holmqvist|Ulf Persson|Karin Ekdahl|Lars Åkesson|Elin Nyström");
+    columns.picked("name of asia", "identifier", "name", "Wei Zhang|Priya Raghunathan|Yuki Tanaka|Nguyen Van Minh|Li Na|Arjun Mehta|Kim Min-jun|Sanjay Gupta");
+    columns.picked("name with initial", "identifier", "name", "J. Smith|P. Okafor|K. Schneider|M. van Dijk|A. Rossi|T. Wójcik|C. Lefebvre");
+    columns.picked("name de", "identifier", "name", "Heinz-Peter Lüdenscheidt|Karl Ammerschläger|Dorothea Steinbrück|Ulrike von Hagen|Jörg Brettschneider");
+    columns.picked("sex pl", "quasi", "demographic", "Mężczyzna|Kobieta");
+    columns.picked("sex pt", "quasi", "demographic", "masculino|feminino|outro");
+    columns.picked("sex it", "quasi", "demographic", "Maschio|Femmina");
+    columns.picked("salutation", "quasi|identifier", "demographic|name", "Mr|Mrs|Ms|Mr");
+    columns.picked("marital fr", "quasi", "demographic", "célibataire|marié|mariée|veuf|divorcée|pacsé");
+    columns.picked("nationality", "quasi", "demographic", "German|French|Turkish|Polish|Italian|Syrian|Dutch");
+    columns.add("birth us short", "quasi", "date|demographic", |random| format!("{}/{}/{}", random.day().1, random.day().0, random.birth_year()));
+    columns.add("birth with t", "quasi", "date|demographic", |random| format!("{}-{:02}-{:02}T00:00:00Z", random.birth_year(), random.day().1, random.day().0));
+    columns.add("birth en", "quasi", "date|demographic", |random| format!("{} {}, {}", random.pick("January|June|October|May"), random.day().0, random.birth_year()));
+    columns.add("points", "quasi|identifier", "location|geographic", |random| format!("POINT({:.5} {:.5})", 13.0 + random.share(), 52.0 + random.share()));
+    columns.add("iban in lower case", "identifier", "account", |random| iban("AT", &random.digits(16)).to_lowercase());
+    columns.add("tax id in groups", "identifier", "ssn", |random| {
+        let number = steuer_id(random);
+        format!("{} {} {} {}", &number[..2], &number[2..5], &number[5..8], &number[8..])
+    });
+    columns.filled("postcodes of many countries", "quasi", "geographic", "1####|75###|%### BX|SW1A %AA|00-###|K1A 0B%|4###-###");
+    columns.add("notes de", "sensitive|identifier", "free_text|health", |random| format!("{} {} {}", random.pick("Patient berichtet über|Pat. klagt seit Tagen über|Die Mutter des Kindes meldet"), random.pick("Schwindel und Übelkeit|starken Husten|Schlafstörungen"), random.pick("nach dem Essen.|in der Nacht.|bei Belastung.")));
+    columns.add("notes it", "sensitive|identifier", "free_text|health", |random| format!("{} {} {}", random.pick("Paziente riferisce|La signora lamenta|Il figlio della paziente segnala"), random.pick("dolore al ginocchio|febbre alta|tosse secca"), random.pick("da tre giorni|dopo la caduta")));
+    columns.add("notes nl", "sensitive|identifier", "free_text|health", |random| format!("{} {} {}", random.pick("Patiënt klaagt over|Mevrouw heeft veel|Cliënt is opgenomen met"), random.pick("pijn in de rug|hoofdpijn|koorts"), random.pick("sinds gisteren|na een val")));
+    columns.picked("drugs fr", "sensitive", "health", "Doliprane 1000 mg comprimé|Amoxicilline 500 mg gélule|Ramipril 5 mg 1 cp par jour|Lévothyroxine 75 µg");
+    columns.picked("drugs es", "sensitive", "health", "Omeprazol 20 mg cápsulas|Enalapril 10 mg comprimidos|Metformina 850 mg|Atorvastatina 40 mg cada 24h");
+    columns.picked("lab de", "sensitive", "health", "Kreatinin 1,1 mg/dl|Hämoglobin 13,5 g/dl|Leukozyten 7,2 /nl|HbA1c 6,8 %|TSH 2,1 mU/l|CRP 12 mg/l");
+    columns.picked("icd gm", "sensitive", "health", "M54.5 G|E11.90 G|I10.90 G|J06.9 V|F32.1 G|K29.7 A");
+    columns.add("aws secret", "sensitive", "credential", |random| random.of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/+", 40));
+    columns.add("token of base64url", "sensitive", "credential", |random| random.of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_", 43));
+    columns.add("private key", "sensitive", "credential", |random| format!("-----BEGIN PRIVATE KEY-----\nMIIE{}", random.base62(60)));
+    columns.add("argon2", "sensitive", "credential", |random| format!("$argon2id$v=19$m=65536,t=3,p=4${}${}", random.base62(22), random.base62(43)));
+    columns.add("tckn", "identifier", "ssn", |random| {
+        let body = random.fill("%########");
+        let digits = digits_of(&body);
+        let odd: u64 = digits.iter().step_by(2).sum();
+        let even: u64 = digits.iter().skip(1).step_by(2).sum();
+        let tenth = (odd * 7 + 90 - even) % 10;
+        format!("{body}{tenth}{}", (odd + even + tenth) % 10)
+    });
+}
+
+fn more_things(columns: &mut Columns) {
+    columns.ignored("tracking", |random| random.fill("1Z@@@%############").chars().take(18).collect());
+    columns.ignored("container", |random| random.fill("MSKU#######"));
+    columns.ignored("flight", |random| format!("{}{}", random.pick("LH|AF|BA|KL"), random.number(10, 4999)));
+    columns.ignored("airport", |random| random.pick("FRA|CDG|JFK|AMS|LIS|MAD").into());
+    columns.ignored("ticker", |random| random.pick("AAPL|MSFT|SAP|BMW|ING|ASML").into());
+    columns.ignored("issue", |random| format!("{}-{}", random.pick("PROJ|OPS|WEB"), random.number(1, 9999)));
+    columns.ignored("country", |random| random.pick("DE|FR|US|NL|BR").into());
+    columns.ignored("language", |random| random.pick("en|de|fr|es").into());
+    columns.ignored("file size", |random| format!("{} MB", random.number(1, 900)));
+    columns.ignored("temperature", |random| format!("{}.{} °C", random.number(10, 30), random.number(0, 9)));
+    columns.ignored("duration", |random| format!("{}h {}m", random.number(0, 9), random.number(0, 59)));
+    columns.ignored("quarter", |random| format!("Q{} {}", random.number(1, 4), random.number(2015, 2025)));
+    columns.ignored("host", |random| format!("db{:02}.prod.example.local", random.number(1, 90)));
+    columns.ignored("video", |random| random.base62(11));
+    columns.ignored("image hash", |random| format!("sha256-{}=", random.base62(43)));
+    columns.ignored("error", |random| random.pick("Connection refused by peer|User not found in directory|Invalid argument in call to function|Timeout while reading from socket").into());
+    columns.ignored("help", |random| random.pick("Enter the title of the page here|Choose a file from the list|Click the button to save changes|The field must not be empty").into());
+    columns.ignored("headline", |random| random.pick("Stocks rise as inflation slows|New bridge opens after ten years|Rain expected across the north|City council votes on parking fees").into());
+    columns.ignored("recipe", |random| format!("Mix {} g of flour with two eggs and bake for {} minutes.", random.number(100, 500), random.number(10, 60)));
+    columns.ignored("car", |random| random.pick("Ford Focus|Volkswagen Golf|Renault Clio|Toyota Corolla|Fiat Panda|Opel Astra").into());
+    columns.ignored("brand", |random| random.pick("Bosch|Siemens|Philips|Braun|Miele|Samsung|Whirlpool|Electrolux").into());
+    columns.ignored("flower", |random| random.pick("Tulip|Orchid|Iris|Daffodil|Sunflower|Lily|Carnation|Peony").into());
+    columns.ignored("animal", |random| random.pick("Dog|Cat|Horse|Rabbit|Parrot|Hamster").into());
+    columns.ignored("band", |random| random.pick("Iron Valley|The Blue Owls|Electric Sunrise|Paper Tigers|Velvet Harbour").into());
+    columns.ignored("beer", |random| random.pick("Pale Ale|Dark Stout|Hefe Weissbier|Pilsner Urquell|Amber Lager").into());
+    columns.add("city", "ignore|quasi", "technical|geographic", |random| random.pick("Berlin|Madrid|Lyon|Rotterdam|Porto|Leeds|Milano|Chicago|Hamburg|Sevilla|Lincoln|Jackson").to_string());
+    columns.add("country name", "ignore|quasi", "technical|geographic", |random| random.pick("Germany|France|Jordan|Chad|Brazil|Netherlands|Georgia").to_string());
+    columns.ignored("cas", |random| format!("{}-{:02}-{}", random.number(50, 99_999), random.number(0, 99), random.number(0, 9)));
+    columns.ignored("sensor", |random| format!("{:.3}", 20.0 + 8.0 * random.share()));
+    columns.ignored("amount", |random| format!("{:.4}", 900.0 * random.share()));
+    columns.ignored("percentage", |random| format!("{:.5}", 100.0 * random.share()));
+    columns.ignored("power of two", |random| (1_u64 << random.number(0, 20)).to_string());
+    columns.ignored("year of release", |random| random.number(1998, 2025).to_string());
+    columns.ignored("days", |random| random.number(1, 365).to_string());
+    columns.ignored("hours in words", |random| random.pick("morning|noon|evening").into());
+    columns.ignored("role", |random| random.pick("admin|editor|viewer|owner|guest").into());
+    columns.ignored("payment", |random| random.pick("credit card|paypal|invoice|cash").into());
+    columns.ignored("template", |random| format!("tpl_{}_v{}", random.pick("welcome|reset|invoice"), random.number(1, 9)));
+    columns.ignored("slug", |random| format!("how-to-{}-a-{}-{}", random.pick("build|paint|fix"), random.pick("table|wall|roof"), random.number(1, 99)));
+    columns.ignored("feature flag", |random| random.pick("enable_new_checkout|use_dark_mode|show_beta_banner").into());
+    columns.ignored("guid without hyphens", |random| random.hex(32).to_uppercase());
+    columns.ignored("base64", |random| format!("{}==", random.of("abcdefghijklmnop", 10)));
+    columns.ignored("sql type", |random| random.pick("integer|text|timestamp|boolean|varchar(30)").into());
+    columns.ignored("five random digits", |random| format!("2{:04}", random.number(0, 9999)));
+    columns.ignored("dimensions", |random| format!("{} x {} x {} cm", random.number(1, 99), random.number(1, 99), random.number(1, 99)));
+    columns.ignored("movement", |random| random.pick("IN|OUT|MOVE").into());
+    columns.ignored("comment on goods", |random| format!("Battery lasts {} hours, screen is bright, keyboard a bit small.", random.number(2, 19)));
+}
+
 fn columns(seed: u64) -> Vec<KnownColumn> {
     let mut columns = Columns { columns: Vec::new(), random: Random(seed) };
     contacts(&mut columns);
@@ -313,6 +409,8 @@ fn columns(seed: u64) -> Vec<KnownColumn> {
     numbers_of_things(&mut columns);
     software(&mut columns);
     goods(&mut columns);
+    more_people(&mut columns);
+    more_things(&mut columns);
     for (name, from) in [("row number", 1), ("order number", 10_001), ("customer number", 4_000_000_000_000_000), ("nine digits in order", 600_000_000)] {
         let values = (from..from + 200_u64).map(|number| number.to_string()).collect();
         columns.columns.push(KnownColumn { name: name.into(), label: "ignore".into(), category: "technical".into(), values });
