@@ -115,7 +115,9 @@ impl Endings {
 
     fn key(word: &str) -> Option<(usize, usize)> {
         match word.as_bytes() {
-            [.., before @ b'a'..=b'z', last @ b'a'..=b'z'] => Some((usize::from(before - b'a'), usize::from(last - b'a'))),
+            [.., before @ b'a'..=b'z', last @ b'a'..=b'z'] => {
+                Some((usize::from(before - b'a'), usize::from(last - b'a')))
+            }
             _ => None,
         }
     }
@@ -123,7 +125,10 @@ impl Endings {
     /// Returns whether a word is longer than one of the endings by at least `more` bytes, and has it.
     fn has(&self, word: &str, more: usize) -> bool {
         Endings::key(word).is_some_and(|(before, last)| self.last_two[before] >> last & 1 == 1)
-            && self.list.iter().any(|ending| word.len() >= ending.len() + more && word.ends_with(ending))
+            && self
+                .list
+                .iter()
+                .any(|ending| word.len() >= ending.len() + more && word.ends_with(ending))
     }
 }
 

@@ -131,8 +131,7 @@ ito yamamoto nakamura kobayashi ivanov petrov smirnov kuznetsov popov volkov sok
 ali hassan ibrahim okafor mensah horvat novák novak svoboda dvořák kovács nagy szabó tóth popescu ionescu singh reddy";
 
 /// Particles of names.
-pub(super) const PARTICLES: &str =
-    "de van von der den del della di da dos das do du la le el al bin ibn ter ten zu zur zum y e af av mc mac o d san st jr sr ii iii";
+pub(super) const PARTICLES: &str = "de van von der den del della di da dos das do du la le el al bin ibn ter ten zu zur zum y e af av mc mac o d san st jr sr ii iii";
 
 /// Titles in front of names.
 pub(super) const TITLES: &str = "\
@@ -236,9 +235,40 @@ praça estrada alameda rodovia beco ulica ul aleja al plac gatan vägen gade vej
 
 /// Ends of words for streets that are written as one word.
 pub(super) const STREET_ENDINGS: &[&str] = &[
-    "strasse", "str", "weg", "allee", "platz", "gasse", "ring", "ufer", "damm", "chaussee", "steig", "straat", "laan",
-    "plein", "gracht", "kade", "singel", "dreef", "dijk", "steenweg", "gatan", "vagen", "gade", "vej", "veien", "katu",
-    "tie", "wall", "markt", "stieg", "pfad", "hof", "berg", "promenade",
+    "strasse",
+    "str",
+    "weg",
+    "allee",
+    "platz",
+    "gasse",
+    "ring",
+    "ufer",
+    "damm",
+    "chaussee",
+    "steig",
+    "straat",
+    "laan",
+    "plein",
+    "gracht",
+    "kade",
+    "singel",
+    "dreef",
+    "dijk",
+    "steenweg",
+    "gatan",
+    "vagen",
+    "gade",
+    "vej",
+    "veien",
+    "katu",
+    "tie",
+    "wall",
+    "markt",
+    "stieg",
+    "pfad",
+    "hof",
+    "berg",
+    "promenade",
 ];
 
 /// Words that texts about people have.
@@ -288,12 +318,76 @@ doliprane amoxicilline paracétamol ibuprofène levotiroxina amoxicilina omepraz
 
 /// Ends of the international names of drugs (WHO stems).
 pub(super) const DRUG_ENDINGS: &[&str] = &[
-    "pril", "sartan", "statin", "statine", "statina", "prazole", "prazol", "prazolo", "olol", "ololo", "dipine", "dipin", "cillin",
-    "cilline", "cilina", "mycin", "mycine", "micina", "floxacin", "formin", "formina", "gliptin", "gliflozin", "glutide",
-    "zepam", "zolam", "conazole", "conazol", "vir", "mab", "tinib", "tidine", "tidin", "setron", "triptan", "profen", "profeno",
-    "caine", "xaban", "parin", "thiazide", "thiazid", "semide", "semid", "lukast", "terol", "solone", "solon", "sone",
-    "tadine", "oxetine", "oxetin", "azepam", "cycline", "cyclin", "barbital", "dronate", "codone", "tiapine", "apine", "apin",
-    "peridone", "peridon", "lactone", "lacton", "traline", "tralin", "faxine", "zosin", "dafil",
+    "pril",
+    "sartan",
+    "statin",
+    "statine",
+    "statina",
+    "prazole",
+    "prazol",
+    "prazolo",
+    "olol",
+    "ololo",
+    "dipine",
+    "dipin",
+    "cillin",
+    "cilline",
+    "cilina",
+    "mycin",
+    "mycine",
+    "micina",
+    "floxacin",
+    "formin",
+    "formina",
+    "gliptin",
+    "gliflozin",
+    "glutide",
+    "zepam",
+    "zolam",
+    "conazole",
+    "conazol",
+    "vir",
+    "mab",
+    "tinib",
+    "tidine",
+    "tidin",
+    "setron",
+    "triptan",
+    "profen",
+    "profeno",
+    "caine",
+    "xaban",
+    "parin",
+    "thiazide",
+    "thiazid",
+    "semide",
+    "semid",
+    "lukast",
+    "terol",
+    "solone",
+    "solon",
+    "sone",
+    "tadine",
+    "oxetine",
+    "oxetin",
+    "azepam",
+    "cycline",
+    "cyclin",
+    "barbital",
+    "dronate",
+    "codone",
+    "tiapine",
+    "apine",
+    "apin",
+    "peridone",
+    "peridon",
+    "lactone",
+    "lacton",
+    "traline",
+    "tralin",
+    "faxine",
+    "zosin",
+    "dafil",
 ];
 
 /// Forms of drugs and schedules of taking them.
@@ -351,7 +445,8 @@ access point data network report order invoice payment account user admin test d
 movie song album chapter part volume book story night day love world time life man woman king queen game war star last first";
 
 /// Words for yes and no.
-pub(super) const FLAGS: &str = "t f true false yes no y n on off ja nein j oui non si sì sí sim não nee vrai faux wahr falsch verdadero";
+pub(super) const FLAGS: &str =
+    "t f true false yes no y n on off ja nein j oui non si sì sí sim não nee vrai faux wahr falsch verdadero";
 
 /// Codes of currencies (ISO 4217).
 pub(super) const CURRENCIES: &str = "\

@@ -169,7 +169,10 @@ impl FormatCounts {
         formats.add_all(codes::of_code(text, shape));
         formats.add_all(codes::of_medicine(text));
         formats.add_all(software::of_settings(text, shape));
-        formats.add_if(Format::Cron, shape.digits > 0 && shape.spaces >= 4 && numbers::is_cron(text));
+        formats.add_if(
+            Format::Cron,
+            shape.digits > 0 && shape.spaces >= 4 && numbers::is_cron(text),
+        );
         if let Some(phone) = without_extension(text, shape) {
             formats.add_all(numbers::phone(phone.as_bytes(), &Shape::of(phone)));
         }
@@ -184,7 +187,10 @@ impl FormatCounts {
             self.statistics.men += u64::from(words.any.has(Topics::MALE));
             self.statistics.women += u64::from(words.any.has(Topics::FEMALE));
         }
-        formats.add_if(Format::PersonText, shape.ats > 0 && shape.spaces > 1 && web::mentions_email(text));
+        formats.add_if(
+            Format::PersonText,
+            shape.ats > 0 && shape.spaces > 1 && web::mentions_email(text),
+        );
         formats
     }
 
@@ -198,7 +204,9 @@ impl FormatCounts {
             formats.add(Format::Mac);
             return true;
         }
-        if shape.colons >= 2 && shape.digits + shape.letters() + shape.colons + shape.dots + shape.slashes <= shape.length {
+        if shape.colons >= 2
+            && shape.digits + shape.letters() + shape.colons + shape.dots + shape.slashes <= shape.length
+        {
             let address = text.split('/').next().unwrap_or(text);
             formats.add_if(Format::Ipv6, address.parse::<std::net::Ipv6Addr>().is_ok());
         }
@@ -216,7 +224,12 @@ impl FormatCounts {
         }
         let has_mark = shape.digits + shape.dots + shape.hyphens > 0 || text.contains('_');
         let is_login = shape.upper == 0 && has_mark && (4..=40).contains(&shape.length) && shape.lower >= 3;
-        formats.add_if(Format::Login, is_login && shape.slashes + shape.colons + shape.ats == 0 && web::is_login(text, &mut self.buffer));
+        formats.add_if(
+            Format::Login,
+            is_login
+                && shape.slashes + shape.colons + shape.ats == 0
+                && web::is_login(text, &mut self.buffer),
+        );
         false
     }
 }
@@ -256,9 +269,11 @@ fn is_missing(text: &str) -> bool {
     match text.len() {
         0 => true,
         1 => matches!(text, "-" | "?" | "." | "*" | "/"),
-        2..=4 => ["n/a", "na", "null", "none", "nan", "--", "nil", "tbd", "k.a.", "n.a."]
-            .iter()
-            .any(|missing| text.eq_ignore_ascii_case(missing)),
+        2..=4 => [
+            "n/a", "na", "null", "none", "nan", "--", "nil", "tbd", "k.a.", "n.a.",
+        ]
+        .iter()
+        .any(|missing| text.eq_ignore_ascii_case(missing)),
         _ => text == "\\N" || text.eq_ignore_ascii_case("(null)"),
     }
 }
@@ -280,7 +295,9 @@ fn is_coordinate_pair(text: &str) -> bool {
     let number = |part: &str| {
         let part = part.trim();
         let places = part.split_once('.').map_or(0, |(_, places)| places.len());
-        part.parse::<f64>().ok().filter(|number| places >= 3 && number.abs() <= 180.0)
+        part.parse::<f64>()
+            .ok()
+            .filter(|number| places >= 3 && number.abs() <= 180.0)
     };
     matches!((number(first), number(second)), (Some(a), Some(b)) if a.abs() <= 90.0 || b.abs() <= 90.0)
 }
@@ -291,7 +308,11 @@ fn without_extension<'a>(text: &'a str, shape: &Shape) -> Option<&'a str> {
         return None;
     }
     let end = text.find(|character: char| character.is_alphabetic())?;
-    let extension = text[end..].trim_end_matches(|character: char| character.is_ascii_digit() || character == ' ');
-    let is_extension = matches!(extension, "x" | "ext" | "ext." | "ext:" | "Ext." | "Durchwahl" | "poste" | "int." | "tst.");
+    let extension =
+        text[end..].trim_end_matches(|character: char| character.is_ascii_digit() || character == ' ');
+    let is_extension = matches!(
+        extension,
+        "x" | "ext" | "ext." | "ext:" | "Ext." | "Durchwahl" | "poste" | "int." | "tst."
+    );
     (is_extension && end > 6).then(|| text[..end].trim_end_matches([' ', ',']))
 }

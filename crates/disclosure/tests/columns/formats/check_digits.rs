@@ -15,9 +15,18 @@ fn is(value: &str, words: &str) -> bool {
 fn published_examples() {
     // Test numbers of the issuers; the registry of SWIFT; Wikipedia and the authorities for the rest.
     let examples = [
-        ("card numbers", "4111111111111111|5555 5555 5555 4444|378282246310005|6011111111111117|30569309025904|3530111333300000"),
-        ("IBANs", "DE89 3704 0044 0532 0130 00|GB82WEST12345698765432|FR1420041010050500013M02606|NO9386011117947|be68539007547034"),
-        ("vehicle identification numbers with a check digit", "1M8GDM9AXKP042788|1HGCM82633A004352"),
+        (
+            "card numbers",
+            "4111111111111111|5555 5555 5555 4444|378282246310005|6011111111111117|30569309025904|3530111333300000",
+        ),
+        (
+            "IBANs",
+            "DE89 3704 0044 0532 0130 00|GB82WEST12345698765432|FR1420041010050500013M02606|NO9386011117947|be68539007547034",
+        ),
+        (
+            "vehicle identification numbers with a check digit",
+            "1M8GDM9AXKP042788|1HGCM82633A004352",
+        ),
         ("national provider", "1234567893"),
         ("Dutch citizen", "111222333|123456782"),
         ("Portuguese tax", "123456789|501964843"),
@@ -39,7 +48,10 @@ fn published_examples() {
         ("national insurance", "AB123456C|JG 10 37 59 A"),
         ("Finnish", "131052-308T"),
         ("social security numbers of valid", "078-05-1120|900-70-1234"),
-        ("article numbers", "4006381333931|9780306406157|036000291452|96385074"),
+        (
+            "article numbers",
+            "4006381333931|9780306406157|036000291452|96385074",
+        ),
         ("ISBNs", "0306406152|080442957X|0-306-40615-2"),
         ("IMEI", "490154203237518"),
         ("driving licence", "MORGA657054SM9IJ"),
@@ -54,9 +66,18 @@ fn published_examples() {
 #[test]
 fn wrong_examples() {
     let examples = [
-        ("card numbers", "4111111111111112|1234567812345670|411111111111111|0000000000000000"),
-        ("IBANs", "DE89 3704 0044 0532 0130 01|DE8937040044053201300|GB82WEST12345698765423|XX00"),
-        ("vehicle identification numbers with a check digit", "1M8GDM9A1KP042788|1M8GDM9AXKP04278O"),
+        (
+            "card numbers",
+            "4111111111111112|1234567812345670|411111111111111|0000000000000000",
+        ),
+        (
+            "IBANs",
+            "DE89 3704 0044 0532 0130 01|DE8937040044053201300|GB82WEST12345698765423|XX00",
+        ),
+        (
+            "vehicle identification numbers with a check digit",
+            "1M8GDM9A1KP042788|1M8GDM9AXKP04278O",
+        ),
         ("national provider", "1234567890|3234567891"),
         ("Dutch citizen", "111222334|000000000"),
         ("Portuguese tax", "123456788|423456789"),
@@ -74,7 +95,10 @@ fn wrong_examples() {
         ("NIR", "255081416802539|955081416802538"),
         ("national insurance", "DA123456A|BG123456A|QQ123456C|AB123456E"),
         ("Finnish", "131052-308U|139952-308T"),
-        ("social security numbers of valid", "000-12-3456|666-12-3456|123-00-4567|123-45-0000|977-00-1355"),
+        (
+            "social security numbers of valid",
+            "000-12-3456|666-12-3456|123-00-4567|123-45-0000|977-00-1355",
+        ),
         ("article numbers", "4006381333930"),
         ("IMEI", "490154203237517"),
         ("driving licence", "MORGA677054SM9IJ"),
@@ -95,24 +119,114 @@ struct Checked {
 }
 
 const CHECKED: [Checked; 18] = [
-    Checked { words: "card numbers", make: |random| with_luhn(&random.fill("4##############")), finds_changes: true, finds_swaps: false },
-    Checked { words: "IBANs", make: |random| iban("DE", &random.digits(18)), finds_changes: true, finds_swaps: true },
-    Checked { words: "Dutch citizen", make: bsn, finds_changes: true, finds_swaps: true },
-    Checked { words: "Portuguese tax", make: nif, finds_changes: false, finds_swaps: false },
-    Checked { words: "NHS", make: nhs, finds_changes: true, finds_swaps: true },
-    Checked { words: "Norwegian", make: fodselsnummer, finds_changes: true, finds_swaps: true },
-    Checked { words: "CPR numbers with a right", make: cpr, finds_changes: true, finds_swaps: true },
-    Checked { words: "PESEL", make: pesel, finds_changes: true, finds_swaps: false },
-    Checked { words: "Belgian", make: rijksregister, finds_changes: false, finds_swaps: false },
-    Checked { words: "NIR", make: nir, finds_changes: true, finds_swaps: true },
-    Checked { words: "German tax", make: steuer_id, finds_changes: true, finds_swaps: false },
-    Checked { words: "Finnish", make: hetu, finds_changes: true, finds_swaps: true },
-    Checked { words: "DNI or NIE", make: dni, finds_changes: true, finds_swaps: true },
-    Checked { words: "Italian tax", make: codice_fiscale, finds_changes: true, finds_swaps: false },
-    Checked { words: "CPF", make: cpf, finds_changes: false, finds_swaps: false },
-    Checked { words: "national provider", make: npi, finds_changes: true, finds_swaps: false },
-    Checked { words: "with a check digit", make: vin, finds_changes: false, finds_swaps: false },
-    Checked { words: "article numbers", make: |random| with_gtin(&random.fill("40##########")), finds_changes: true, finds_swaps: false },
+    Checked {
+        words: "card numbers",
+        make: |random| with_luhn(&random.fill("4##############")),
+        finds_changes: true,
+        finds_swaps: false,
+    },
+    Checked {
+        words: "IBANs",
+        make: |random| iban("DE", &random.digits(18)),
+        finds_changes: true,
+        finds_swaps: true,
+    },
+    Checked {
+        words: "Dutch citizen",
+        make: bsn,
+        finds_changes: true,
+        finds_swaps: true,
+    },
+    Checked {
+        words: "Portuguese tax",
+        make: nif,
+        finds_changes: false,
+        finds_swaps: false,
+    },
+    Checked {
+        words: "NHS",
+        make: nhs,
+        finds_changes: true,
+        finds_swaps: true,
+    },
+    Checked {
+        words: "Norwegian",
+        make: fodselsnummer,
+        finds_changes: true,
+        finds_swaps: true,
+    },
+    Checked {
+        words: "CPR numbers with a right",
+        make: cpr,
+        finds_changes: true,
+        finds_swaps: true,
+    },
+    Checked {
+        words: "PESEL",
+        make: pesel,
+        finds_changes: true,
+        finds_swaps: false,
+    },
+    Checked {
+        words: "Belgian",
+        make: rijksregister,
+        finds_changes: false,
+        finds_swaps: false,
+    },
+    Checked {
+        words: "NIR",
+        make: nir,
+        finds_changes: true,
+        finds_swaps: true,
+    },
+    Checked {
+        words: "German tax",
+        make: steuer_id,
+        finds_changes: true,
+        finds_swaps: false,
+    },
+    Checked {
+        words: "Finnish",
+        make: hetu,
+        finds_changes: true,
+        finds_swaps: true,
+    },
+    Checked {
+        words: "DNI or NIE",
+        make: dni,
+        finds_changes: true,
+        finds_swaps: true,
+    },
+    Checked {
+        words: "Italian tax",
+        make: codice_fiscale,
+        finds_changes: true,
+        finds_swaps: false,
+    },
+    Checked {
+        words: "CPF",
+        make: cpf,
+        finds_changes: false,
+        finds_swaps: false,
+    },
+    Checked {
+        words: "national provider",
+        make: npi,
+        finds_changes: true,
+        finds_swaps: false,
+    },
+    Checked {
+        words: "with a check digit",
+        make: vin,
+        finds_changes: false,
+        finds_swaps: false,
+    },
+    Checked {
+        words: "article numbers",
+        make: |random| with_gtin(&random.fill("40##########")),
+        finds_changes: true,
+        finds_swaps: false,
+    },
 ];
 
 proptest! {
