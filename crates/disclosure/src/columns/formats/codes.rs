@@ -61,7 +61,13 @@ fn is_iban(text: &[u8]) -> bool {
         b"CH" | b"HR" | b"LV" | b"LI" => 21,
         b"DE" | b"GB" | b"IE" | b"BG" | b"ME" | b"RS" | b"BH" | b"GE" => 22,
         b"ES" | b"SE" | b"CZ" | b"SK" | b"RO" | b"AD" | b"SA" | b"PK" | b"TN" | b"MD" | b"VG" => 24,
-        b"PT" | b"IS" | b"TR" => if text[1] == b'T' { 25 } else { 26 },
+        b"PT" | b"IS" | b"TR" => {
+            if text[1] == b'T' {
+                25
+            } else {
+                26
+            }
+        }
         b"FR" | b"IT" | b"GR" | b"SM" | b"MC" | b"MR" => 27,
         b"PL" | b"HU" | b"CY" | b"AL" | b"DO" | b"GT" | b"LB" | b"SV" | b"AZ" => 28,
         b"BR" | b"UA" | b"QA" | b"EG" => 29,
@@ -76,7 +82,10 @@ fn add_national(formats: &mut Formats, compact: &[u8], bytes: &[u8], shape: &Sha
     match compact.len() {
         9 => {
             formats.add_if(Format::Dni, national::is_dni(compact));
-            formats.add_if(Format::Nino, shape.hyphens + shape.dots == 0 && national::is_nino(compact));
+            formats.add_if(
+                Format::Nino,
+                shape.hyphens + shape.dots == 0 && national::is_nino(compact),
+            );
         }
         10 if shape.length == 11 => {
             let mut code = [0; 11];
@@ -98,7 +107,10 @@ fn add_national(formats: &mut Formats, compact: &[u8], bytes: &[u8], shape: &Sha
 /// year of birth; two initials or 9; a digit and two letters.
 fn is_driving_licence(text: &[u8]) -> bool {
     let number = |from: usize| text[from].wrapping_sub(b'0') * 10 + text[from + 1].wrapping_sub(b'0');
-    let letters = text[..5].iter().take_while(|byte| byte.is_ascii_uppercase()).count();
+    let letters = text[..5]
+        .iter()
+        .take_while(|byte| byte.is_ascii_uppercase())
+        .count();
     letters > 0
         && text[letters..5].iter().all(|byte| *byte == b'9')
         && text[5..11].iter().all(u8::is_ascii_digit)
@@ -120,14 +132,19 @@ fn is_vin(text: &[u8]) -> bool {
 
 /// Four digits and two letters, but not SA, SD or SS (PostNL).
 fn is_dutch_postcode(text: &[u8], shape: &Shape) -> bool {
-    has_pattern(text, b"9999AA") && text[0] != b'0' && shape.hyphens == 0 && !matches!(&text[4..], b"SA" | b"SD" | b"SS")
+    has_pattern(text, b"9999AA")
+        && text[0] != b'0'
+        && shape.hyphens == 0
+        && !matches!(&text[4..], b"SA" | b"SD" | b"SS")
 }
 
 /// Letters and digits in turn, without D, F, I, O, Q and U (Canada Post).
 fn is_canadian_postcode(text: &[u8]) -> bool {
     has_pattern(text, b"A9A9A9")
         && !matches!(text[0], b'W' | b'Z')
-        && text.iter().all(|byte| !matches!(byte, b'D' | b'F' | b'I' | b'O' | b'Q' | b'U'))
+        && text
+            .iter()
+            .all(|byte| !matches!(byte, b'D' | b'F' | b'I' | b'O' | b'Q' | b'U'))
 }
 
 /// Outward and inward code (BS 7666); the inward code has no C, I, K, M, O and V.
@@ -135,16 +152,23 @@ fn is_british_postcode(text: &[u8], shape: &Shape) -> bool {
     let Some((outward, inward)) = text.split_last_chunk::<3>() else {
         return false;
     };
-    let has_inward =
-        has_pattern(inward, b"9AA") && inward.iter().all(|byte| !matches!(byte, b'C' | b'I' | b'K' | b'M' | b'O' | b'V'));
+    let has_inward = has_pattern(inward, b"9AA")
+        && inward
+            .iter()
+            .all(|byte| !matches!(byte, b'C' | b'I' | b'K' | b'M' | b'O' | b'V'));
     let patterns: [&[u8]; 6] = [b"A9", b"A99", b"AA9", b"AA99", b"A9A", b"AA9A"];
-    has_inward && shape.hyphens + shape.dots == 0 && shape.spaces <= 1 && patterns.iter().any(|pattern| has_pattern(outward, pattern))
+    has_inward
+        && shape.hyphens + shape.dots == 0
+        && shape.spaces <= 1
+        && patterns.iter().any(|pattern| has_pattern(outward, pattern))
 }
 
 /// An ISBN-10 with check digit X (ISO 2108:1992).
 fn is_isbn_x(text: &[u8]) -> bool {
     let digits = text[..9].iter().zip((2..=10).rev());
-    let sum: u32 = digits.map(|(byte, weight)| u32::from(byte.wrapping_sub(b'0')) * weight).sum();
+    let sum: u32 = digits
+        .map(|(byte, weight)| u32::from(byte.wrapping_sub(b'0')) * weight)
+        .sum();
     text[9] == b'X' && text[..9].iter().all(u8::is_ascii_digit) && (sum + 10).is_multiple_of(11)
 }
 
@@ -155,13 +179,19 @@ fn is_plate(bytes: &[u8], compact: &[u8]) -> bool {
         _ => return false,
     };
     let no = |letters: &[u8]| compact.iter().all(|byte| !letters.contains(byte));
-    let year = |at: usize| compact.get(at..at + 2).map_or(0, |pair| (pair[0].wrapping_sub(b'0')) as u32 * 10 + u32::from(pair[1].wrapping_sub(b'0')));
+    let year = |at: usize| {
+        compact.get(at..at + 2).map_or(0, |pair| {
+            (pair[0].wrapping_sub(b'0')) as u32 * 10 + u32::from(pair[1].wrapping_sub(b'0'))
+        })
+    };
     // France since 2009, Italy since 1994.
-    let french = has_pattern(text, b"AA-999-AA") || has_pattern(text, b"AA 999 AA") || has_pattern(text, b"AA999AA");
+    let french =
+        has_pattern(text, b"AA-999-AA") || has_pattern(text, b"AA 999 AA") || has_pattern(text, b"AA999AA");
     // The United Kingdom since 2001, with the half year of registration.
     let british = has_pattern(text, b"AA99 AAA") || has_pattern(text, b"AA99AAA");
     // Spain since 2000: no vowels.
-    let spanish = has_pattern(text, b"9999 AAA") || has_pattern(text, b"9999-AAA") || has_pattern(text, b"9999AAA");
+    let spanish =
+        has_pattern(text, b"9999 AAA") || has_pattern(text, b"9999-AAA") || has_pattern(text, b"9999AAA");
     // Brazil: Mercosul since 2018, and before.
     let brazilian = has_pattern(text, b"AAA9A99") || has_pattern(text, b"AAA-9999") && compact.len() == 7;
     french && no(b"IOU")
@@ -181,10 +211,18 @@ fn is_german_plate(text: &[u8]) -> bool {
         return false;
     };
     let letters = rest.iter().take_while(|byte| byte.is_ascii_uppercase()).count();
-    let rest_digits = rest[letters..].strip_prefix(b" ").or_else(|| rest[letters..].strip_prefix(b"-")).unwrap_or(&rest[letters..]);
-    let digits = rest_digits.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let rest_digits = rest[letters..]
+        .strip_prefix(b" ")
+        .or_else(|| rest[letters..].strip_prefix(b"-"))
+        .unwrap_or(&rest[letters..]);
+    let digits = rest_digits
+        .iter()
+        .take_while(|byte| byte.is_ascii_digit())
+        .count();
     let is_district = match district {
-        [first, rest @ ..] => rest.len() <= 2 && district.iter().all(u8::is_ascii_uppercase) && *first != b'J',
+        [first, rest @ ..] => {
+            rest.len() <= 2 && district.iter().all(u8::is_ascii_uppercase) && *first != b'J'
+        }
         [] => false,
     };
     is_district
@@ -198,8 +236,18 @@ fn is_german_plate(text: &[u8]) -> bool {
 /// Six characters in three groups, each of letters or of digits (RDW, sidecodes); Portugal has some of them as well.
 fn is_dutch_plate(text: &[u8]) -> bool {
     let patterns: [&[u8]; 12] = [
-        b"AA-99-99", b"99-99-AA", b"99-AA-99", b"AA-99-AA", b"AA-AA-99", b"99-AA-AA", b"99-AAA-9", b"9-AAA-99", b"AA-999-A",
-        b"A-999-AA", b"AAA-99-A", b"9-AA-999",
+        b"AA-99-99",
+        b"99-99-AA",
+        b"99-AA-99",
+        b"AA-99-AA",
+        b"AA-AA-99",
+        b"99-AA-AA",
+        b"99-AAA-9",
+        b"9-AAA-99",
+        b"AA-999-A",
+        b"A-999-AA",
+        b"AAA-99-A",
+        b"9-AA-999",
     ];
     text.len() == 8 && patterns.iter().any(|pattern| has_pattern(text, pattern))
 }
@@ -228,13 +276,18 @@ fn add_icd(formats: &mut Formats, bytes: &[u8]) {
     let Some((category, rest)) = bytes.split_first_chunk::<3>() else {
         return;
     };
-    if !category[0].is_ascii_uppercase() || !category[1].is_ascii_digit() || !matches!(category[2], b'0'..=b'9' | b'A' | b'B') {
+    if !category[0].is_ascii_uppercase()
+        || !category[1].is_ascii_digit()
+        || !matches!(category[2], b'0'..=b'9' | b'A' | b'B')
+    {
         return;
     }
     let is_code = match rest {
         [] => true,
         [b'.', first, more @ ..] => {
-            first.is_ascii_digit() | (*first == b'A') && more.len() <= 3 && more.iter().all(u8::is_ascii_alphanumeric)
+            first.is_ascii_digit() | (*first == b'A')
+                && more.len() <= 3
+                && more.iter().all(u8::is_ascii_alphanumeric)
         }
         _ => false,
     };
@@ -242,7 +295,8 @@ fn add_icd(formats: &mut Formats, bytes: &[u8]) {
         formats.add(Format::Icd10);
         formats.add_if(Format::IcdDotted, !rest.is_empty());
         let lower = category.map(|byte| byte.to_ascii_lowercase());
-        let is_frequent = std::str::from_utf8(&lower).is_ok_and(|category| topics_of(category).has(Topics::ICD));
+        let is_frequent =
+            std::str::from_utf8(&lower).is_ok_and(|category| topics_of(category).has(Topics::ICD));
         formats.add_if(Format::IcdCommon, is_frequent);
     }
 }
@@ -250,22 +304,74 @@ fn add_icd(formats: &mut Formats, bytes: &[u8]) {
 /// Returns the formats of genes and blood: `rs` numbers (dbSNP), HGVS names, sequences; ABO groups with rhesus factor.
 pub(super) fn of_medicine(text: &str) -> Formats {
     let mut formats = Formats::default();
-    let is_base = |byte: u8| matches!(byte, b'A' | b'C' | b'G' | b'T' | b'-' | b'/' | b'|' | b';' | b'(' | b')' | b' ' | b':' | b'>' | b'I' | b'D');
+    let is_base = |byte: u8| {
+        matches!(
+            byte,
+            b'A' | b'C'
+                | b'G'
+                | b'T'
+                | b'-'
+                | b'/'
+                | b'|'
+                | b';'
+                | b'('
+                | b')'
+                | b' '
+                | b':'
+                | b'>'
+                | b'I'
+                | b'D'
+        )
+    };
     if let Some(rest) = text.strip_prefix("rs").or_else(|| text.strip_prefix("RS")) {
         let number = rest.bytes().take_while(u8::is_ascii_digit).count();
-        formats.add_if(Format::Genotype, (3..=12).contains(&number) && rest[number..].bytes().all(is_base));
+        formats.add_if(
+            Format::Genotype,
+            (3..=12).contains(&number) && rest[number..].bytes().all(is_base),
+        );
     } else if text.len() >= 20 {
-        formats.add_if(Format::Genotype, text.bytes().all(|byte| matches!(byte, b'A' | b'C' | b'G' | b'T' | b'N')));
+        formats.add_if(
+            Format::Genotype,
+            text.bytes()
+                .all(|byte| matches!(byte, b'A' | b'C' | b'G' | b'T' | b'N')),
+        );
     }
     let hgvs = text.split_once(':').map_or(text, |(_, change)| change);
     if (hgvs.starts_with("c.") || hgvs.starts_with("g.") || hgvs.starts_with("p.")) && hgvs.len() >= 5 {
-        let has_change = hgvs.contains('>') || hgvs.contains("del") || hgvs.contains("dup") || hgvs.contains("ins");
-        let is_protein = hgvs.starts_with("p.") && hgvs.bytes().any(|byte| byte.is_ascii_digit()) && hgvs.as_bytes()[2].is_ascii_uppercase();
-        formats.add_if(Format::Genotype, hgvs.bytes().any(|byte| byte.is_ascii_digit()) && has_change || is_protein);
+        let has_change =
+            hgvs.contains('>') || hgvs.contains("del") || hgvs.contains("dup") || hgvs.contains("ins");
+        let is_protein = hgvs.starts_with("p.")
+            && hgvs.bytes().any(|byte| byte.is_ascii_digit())
+            && hgvs.as_bytes()[2].is_ascii_uppercase();
+        formats.add_if(
+            Format::Genotype,
+            hgvs.bytes().any(|byte| byte.is_ascii_digit()) && has_change || is_protein,
+        );
     }
-    if let Some(group) = ["AB", "A", "B", "O", "0"].iter().find_map(|group| text.strip_prefix(group)) {
-        let factor = group.trim().trim_start_matches("Rh").trim_start_matches("rh").trim_start();
-        let is_factor = matches!(factor, "+" | "-" | "−" | "pos" | "neg" | "pos." | "neg." | "positive" | "negative" | "positiv" | "negativ" | "D+" | "D-");
+    if let Some(group) = ["AB", "A", "B", "O", "0"]
+        .iter()
+        .find_map(|group| text.strip_prefix(group))
+    {
+        let factor = group
+            .trim()
+            .trim_start_matches("Rh")
+            .trim_start_matches("rh")
+            .trim_start();
+        let is_factor = matches!(
+            factor,
+            "+" | "-"
+                | "−"
+                | "pos"
+                | "neg"
+                | "pos."
+                | "neg."
+                | "positive"
+                | "negative"
+                | "positiv"
+                | "negativ"
+                | "D+"
+                | "D-"
+        );
         formats.add_if(Format::BloodGroup, is_factor);
     }
     formats

@@ -48,7 +48,11 @@ pub(super) fn parse(text: &str, shape: &Shape, buffer: &mut String) -> Option<Da
         [4, 1 | 2, 1 | 2] => (numbers[0], numbers[1], numbers[2]),
         // The larger of both can only be the day.
         [1 | 2, 1 | 2, 4] => (numbers[2], numbers[0].min(numbers[1]), numbers[0].max(numbers[1])),
-        [2, 2, 2] if separator != b'-' => (short_year(numbers[2]), numbers[0].min(numbers[1]), numbers[0].max(numbers[1])),
+        [2, 2, 2] if separator != b'-' => (
+            short_year(numbers[2]),
+            numbers[0].min(numbers[1]),
+            numbers[0].max(numbers[1]),
+        ),
         _ => return None,
     };
     date_of(year, month, day, has_time(time))
@@ -102,7 +106,9 @@ fn with_month_in_letters(text: &str, buffer: &mut String) -> Option<Date> {
         let suffix = &word[digits..];
         match (digits, suffix) {
             (4, "") if year.is_none() => year = word.parse().ok(),
-            (1 | 2, "" | "st" | "nd" | "rd" | "th" | "er") if day.is_none() => day = word[..digits].parse().ok(),
+            (1 | 2, "" | "st" | "nd" | "rd" | "th" | "er") if day.is_none() => {
+                day = word[..digits].parse().ok()
+            }
             (2, "") if year.is_none() => year = word.parse().ok().map(short_year),
             (0, "de" | "di" | "of" | "do" | "am" | "pm") | (1.., _) => (),
             _ if topics_of(word).has(Topics::MONTH) => months += 1,

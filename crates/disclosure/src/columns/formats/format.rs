@@ -142,6 +142,7 @@ formats! {
     BrazilianPostcode: Quasi, Geographic, 0.03, 0.8, 0.9, "Brazilian postcodes";
     PolishPostcode: Quasi, Geographic, 0.03, 0.8, 0.88, "Polish postcodes";
     FivePostcode: Quasi, Geographic, 0.5, 0.95, 0.75, "five digits over the whole range of postcodes";
+    MixedPostcode: Quasi, Geographic, 0.1, 0.9, 0.85, "postcodes of several countries";
     UserAgent: Quasi, Device, 0.0005, 0.3, 0.95, "user agents of browsers";
     Ethnicity: Quasi, Ethnicity, 0.01, 0.8, 0.93, "words for ethnic origins";
     Religion: Sensitive, Religion, 0.01, 0.8, 0.95, "words for religions";
@@ -152,6 +153,7 @@ formats! {
     Genotype: Sensitive, Genetic, 0.0005, 0.3, 0.96, "variants of genes";
     Jwt: Sensitive, Credential, 0.0001, 0.2, 0.97, "JSON web tokens";
     PasswordHash: Sensitive, Credential, 0.0001, 0.2, 0.98, "password hashes";
+    PrivateKey: Sensitive, Credential, 0.0001, 0.2, 0.98, "private keys";
     ApiKey: Sensitive, Credential, 0.003, 0.5, 0.92, "keys or tokens of high entropy";
     PersonText: Sensitive, FreeText, 0.05, 0.4, 0.9, "texts with words about people";
     Login: Identifier, Account, 0.05, 0.4, 0.8, "login names made from names of people";
@@ -185,6 +187,7 @@ formats! {
     Text: Ignore, Technical, 0.5, 2.0, 0.0, "texts";
     Digits5: Ignore, Technical, 0.5, 2.0, 0.0, "five digits";
     WeakLab: Ignore, Technical, 0.5, 2.0, 0.0, "findings in a word";
+    WeakReligion: Ignore, Technical, 0.5, 2.0, 0.0, "words that occur in religions";
     WeakEthnicity: Ignore, Technical, 0.5, 2.0, 0.0, "words that occur in ethnic origins";
     VinChecked: Ignore, Technical, 0.5, 2.0, 0.0, "vehicle identification numbers with a check digit";
     IcdDotted: Ignore, Technical, 0.5, 2.0, 0.0, "ICD-10 codes of four characters or more";

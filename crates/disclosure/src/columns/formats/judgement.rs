@@ -25,15 +25,24 @@ struct Candidate {
 
 /// Returns what the values suggest. The format wins whose values are the least likely by chance.
 pub(super) fn suggestion(statistics: &Statistics, values: u64) -> Option<ValueSuggestion> {
-    let candidates = Format::ALL.iter().filter_map(|format| candidate(statistics, *format));
-    let best = candidates.max_by(|a, b| a.information.total_cmp(&b.information))?;
-    let units = statistics.distinct.estimate().min(statistics.present as f64).min(ENOUGH);
-    let odds = PRIOR + units * best.information;
-    let confidence = best.meaning.ceiling / (1.0 + (-odds).exp());
-    (confidence >= LEAST).then(|| ValueSuggestion {
+    let units = statistics
+        .distinct
+        .estimate()
+        .min(statistics.present as f64)
+        .min(ENOUGH);
+    let confidence = |candidate: &Candidate| {
+        let odds = PRIOR + units * candidate.information;
+        candidate.meaning.ceiling / (1.0 + (-odds).exp())
+    };
+    let candidates = Format::ALL
+        .iter()
+        .filter_map(|format| candidate(statistics, *format));
+    let likely = candidates.filter(|candidate| confidence(candidate) >= LEAST);
+    let best = likely.max_by(|a, b| a.information.total_cmp(&b.information))?;
+    Some(ValueSuggestion {
         label: best.meaning.label,
         category: best.meaning.category,
-        confidence,
+        confidence: confidence(&best),
         evidence: evidence(statistics, &best, values),
     })
 }
@@ -45,13 +54,20 @@ fn evidence(statistics: &Statistics, best: &Candidate, values: u64) -> String {
     };
     let empty = values - statistics.present;
     let not_empty = if empty > 0 { " that are not empty" } else { "" };
-    let plural = if statistics.present == 1 { "value" } else { "values" };
+    let plural = if statistics.present == 1 {
+        "value"
+    } else {
+        "values"
+    };
     let chance = match best.meaning.noun.contains("check") && best.meaning.by_chance >= 0.01 {
         true => format!(", {:.0} % would be by chance", 100.0 * best.meaning.by_chance),
         false => String::new(),
     };
     let count = with_separators(statistics.present);
-    format!("{percent:.0} % of {count} {plural}{not_empty} are {}{chance}", best.meaning.noun)
+    format!(
+        "{percent:.0} % of {count} {plural}{not_empty} are {}{chance}",
+        best.meaning.noun
+    )
 }
 
 /// Returns a number with a comma between thousands.
@@ -87,6 +103,18 @@ fn information(share: f64, by_chance: f64) -> f64 {
     share * (share / by_chance).ln() + (1.0 - share) * ((1.0 - share) / (1.0 - by_chance)).ln()
 }
 
+/// Formats of postcodes.
+const POSTCODES: [Format; 8] = [
+    Format::DutchPostcode,
+    Format::CanadianPostcode,
+    Format::BritishPostcode,
+    Format::PortuguesePostcode,
+    Format::BrazilianPostcode,
+    Format::PolishPostcode,
+    Format::ZipPlus4,
+    Format::Digits5,
+];
+
 /// Returns the share of the values that count for a format.
 fn observed(statistics: &Statistics, format: Format) -> f64 {
     let share = |format| statistics.share(format);
@@ -96,10 +124,22 @@ fn observed(statistics: &Statistics, format: Format) -> f64 {
         Format::FutureDate => future_share(statistics) * share(Format::Date),
         Format::Age => small_share(statistics, 0, 115),
         Format::FivePostcode | Format::ZipPlus4 => share(Format::Digits5) + share(Format::ZipPlus4),
+        Format::MixedPostcode => POSTCODES.iter().map(|format| share(*format)).sum(),
+        Format::Phone => share(Format::Phone) + share(Format::InternationalPhone),
+        Format::Religion => share(Format::WeakReligion),
         Format::Lab => share(Format::Lab) + share(Format::WeakLab),
         Format::Ethnicity => share(Format::WeakEthnicity),
-        Format::Version => share(Format::Version) + if is_ipv4(statistics) { 0.0 } else { share(Format::Ipv4) },
-        Format::PersonName => share(Format::PersonName) + 0.5 * share(Format::SingleName).min(share(Format::SingleShape)),
+        Format::Version => {
+            share(Format::Version)
+                + if is_ipv4(statistics) {
+                    0.0
+                } else {
+                    share(Format::Ipv4)
+                }
+        }
+        Format::PersonName => {
+            share(Format::PersonName) + 0.5 * share(Format::SingleName).min(share(Format::SingleShape))
+        }
         _ => share(format),
     }
 }
@@ -121,12 +161,19 @@ fn is_possible(statistics: &Statistics, format: Format) -> bool {
         Format::Coordinate => is_coordinate(statistics),
         Format::ZipPlus4 => share(Format::ZipPlus4) >= 0.02,
         Format::FivePostcode => is_five_postcode(statistics),
+        Format::MixedPostcode => POSTCODES.iter().filter(|format| share(**format) >= 0.05).count() >= 2,
         Format::Icd10 => is_icd(statistics),
-        Format::Lab => share(Format::Lab) >= 0.15 || share(Format::WeakLab) >= 0.97 && !is_percentage(statistics),
-        Format::Ethnicity => share(Format::Ethnicity) >= 0.04 && share(Format::Ethnicity) >= share(Format::Nationality),
+        Format::Lab => {
+            share(Format::Lab) >= 0.15 || share(Format::WeakLab) >= 0.97 && !is_percentage(statistics)
+        }
+        Format::Religion => share(Format::Religion) >= 0.3,
+        Format::Ethnicity => {
+            share(Format::Ethnicity) >= 0.04 && share(Format::Ethnicity) >= share(Format::Nationality)
+        }
         Format::PersonName => {
             let shape = share(Format::NameShape) + share(Format::SingleShape);
-            shape.max(share(Format::PersonName)) >= 0.75 && share(Format::PersonName) >= share(Format::SingleShape)
+            shape.max(share(Format::PersonName)) >= 0.75
+                && share(Format::PersonName) >= share(Format::SingleShape)
         }
         Format::SingleName => share(Format::SingleShape) >= 0.6,
         Format::Card | Format::Imei | Format::Npi | Format::Gtin => !is_sequence,
@@ -147,7 +194,10 @@ fn letters_for_sexes(statistics: &Statistics) -> f64 {
         (b"v", b"m", b"x"),
     ];
     let count = |letters: &[u8]| -> u64 {
-        letters.iter().map(|letter| statistics.letters[usize::from(letter - b'a')]).sum()
+        letters
+            .iter()
+            .map(|letter| statistics.letters[usize::from(letter - b'a')])
+            .sum()
     };
     let shares = ALPHABETS.iter().map(|(men, women, others)| {
         let both = count(men).min(count(women)) > 0;
@@ -158,15 +208,20 @@ fn letters_for_sexes(statistics: &Statistics) -> f64 {
 
 fn is_ipv4(statistics: &Statistics) -> bool {
     let addresses = statistics.count_of(Format::Ipv4) as f64;
-    let is_address = statistics.high_octets as f64 > 0.15 * addresses || statistics.private_octets as f64 >= 0.9 * addresses;
+    let is_address = statistics.high_octets as f64 > 0.15 * addresses
+        || statistics.private_octets as f64 >= 0.9 * addresses;
     is_address && statistics.count_of(Format::Version) as f64 <= 0.02 * addresses
 }
 
 fn is_bare_phone(statistics: &Statistics) -> bool {
     let with_zero = (statistics.leading & 0b11_1111_1111).count_ones();
-    let is_varied = with_zero > 0 && with_zero == statistics.leading.count_ones() || statistics.leading.count_ones() >= 5;
+    let is_varied =
+        with_zero > 0 && with_zero == statistics.leading.count_ones() || statistics.leading.count_ones() >= 5;
     let is_distinct = statistics.distinct.estimate() >= 0.3 * statistics.present as f64;
-    is_varied && is_distinct && !statistics.integers.is_sequence() && statistics.share(Format::EpochLike) < 0.2
+    is_varied
+        && is_distinct
+        && !statistics.integers.is_sequence()
+        && statistics.share(Format::EpochLike) < 0.2
 }
 
 fn is_five_postcode(statistics: &Statistics) -> bool {
@@ -208,7 +263,9 @@ fn is_age(statistics: &Statistics) -> bool {
     let largest = counts.iter().rposition(|count| *count > 0).unwrap_or(0);
     let most = counts.iter().copied().max().unwrap_or(0) as f64;
     let old: u64 = counts[91..].iter().sum();
-    let spread = quantile(0.9).unwrap_or(0).saturating_sub(quantile(0.1).unwrap_or(0));
+    let spread = quantile(0.9)
+        .unwrap_or(0)
+        .saturating_sub(quantile(0.1).unwrap_or(0));
     let middle = quantile(0.5).unwrap_or(0);
     total >= 20
         && different >= 15
@@ -217,7 +274,7 @@ fn is_age(statistics: &Statistics) -> bool {
         && (old as f64) <= 0.05 * total as f64
         && most <= (0.12 * total as f64).max(3.0)
         && counts[0] as f64 <= 0.05 * total as f64
-        && (20..=70).contains(&spread)
+        && (20..=76).contains(&spread)
         && (22..=70).contains(&middle)
 }
 
@@ -238,7 +295,9 @@ fn is_coordinate(statistics: &Statistics) -> bool {
 
 /// Returns the current year, by which dates of birth differ from dates in the future.
 fn current_year() -> usize {
-    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
+    let seconds = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |time| time.as_secs());
     1970 + (seconds as f64 / 31_556_952.0) as usize
 }
 
@@ -255,7 +314,11 @@ fn bare_years(statistics: &Statistics) -> f64 {
 /// Dates of birth: spread over decades, none in the future, few in the last years, without a time of day.
 fn is_birth_date(statistics: &Statistics) -> bool {
     let dates = statistics.share(Format::Date) >= 0.5;
-    let years = if dates { &statistics.years } else { &statistics.bare_years };
+    let years = if dates {
+        &statistics.years
+    } else {
+        &statistics.bare_years
+    };
     let total: u64 = years.iter().sum();
     let now = current_year();
     let quantile = |share: f64| {
@@ -307,30 +370,59 @@ pub(super) fn contradict(statistics: &Statistics, category: Category) -> bool {
     let no_digits = share(Format::HasDigits) < NONE;
     let no_letters = share(Format::HasLetters) < NONE;
     let are_small = statistics.integers.max < 10_000.0 && share(Format::Integer) > 1.0 - NONE;
-    let is_digest = share(Format::HexDigest) + share(Format::Uuid) + share(Format::ApiKey) + share(Format::PasswordHash) > 0.5;
+    let is_digest =
+        share(Format::HexDigest) + share(Format::Uuid) + share(Format::ApiKey) + share(Format::PasswordHash)
+            > 0.5;
     match category {
         Category::Email => share(Format::Email) + share(Format::PersonText) < NONE && !is_digest,
         Category::Phone | Category::Fax => no_digits && !is_digest || is_flag || are_small || is_software,
-        Category::Ip => sum(&[Format::Ipv4, Format::Ipv6]) < NONE && !is_digest || !is_ipv4(statistics) && share(Format::Version) > 0.5,
-        Category::Url => is_flag || are_small || share(Format::Date) > 1.0 - NONE || is_software && share(Format::AssetUrl) < 0.5,
+        Category::Ip => {
+            sum(&[Format::Ipv4, Format::Ipv6]) < NONE && !is_digest
+                || !is_ipv4(statistics) && share(Format::Version) > 0.5
+        }
+        Category::Url => {
+            is_flag
+                || are_small
+                || share(Format::Date) > 1.0 - NONE
+                || is_software && share(Format::AssetUrl) < 0.5
+        }
         Category::Name => no_letters || is_flag || is_software,
         Category::Date => {
             let no_month = share(Format::Month) + share(Format::Date) < NONE;
-            is_flag || no_digits && no_month || future_share(statistics) * share(Format::Date) > 1.0 - NONE || is_software
+            is_flag
+                || no_digits && no_month
+                || future_share(statistics) * share(Format::Date) > 1.0 - NONE
+                || is_software
         }
         Category::Ssn => {
             let is_invalid = share(Format::SsnShape) > 0.9 && share(Format::Ssn) < NONE;
             no_digits && !is_digest || is_flag || are_small || is_software || is_invalid
         }
         Category::Account if share(Format::Gtin) > 0.97 => true,
-        Category::Account | Category::Mrn | Category::HealthPlan | Category::Licence | Category::Device => is_flag || is_software,
-        Category::Vehicle | Category::Credential | Category::Photo | Category::Biometric => is_flag || is_software,
+        Category::Account | Category::Mrn | Category::HealthPlan | Category::Licence | Category::Device => {
+            is_flag || is_software
+        }
+        Category::Vehicle | Category::Credential | Category::Photo | Category::Biometric => {
+            is_flag || is_software
+        }
         Category::Location => is_flag || is_software && share(Format::TimeZone) < 0.5,
         Category::Geographic => is_flag || is_software && sum(&[Format::TimeZone, Format::Locale]) < 0.5,
-        Category::FreeText => is_flag || no_letters || sum(&[Format::LogLine, Format::Cron, Format::Colour]) > 0.97,
-        Category::Religion | Category::Ethnicity | Category::Politics | Category::Union | Category::SexLife => is_software,
+        Category::FreeText => {
+            is_flag || no_letters || sum(&[Format::LogLine, Format::Cron, Format::Colour]) > 0.97
+        }
+        Category::Religion
+        | Category::Ethnicity
+        | Category::Politics
+        | Category::Union
+        | Category::SexLife => is_software,
         Category::Genetic | Category::Health => is_software,
-        Category::Demographic => sum(&[Format::Version, Format::Cron, Format::LogLine, Format::AssetUrl]) > 0.97,
-        Category::OtherId | Category::Financial | Category::Technical | Category::Education | Category::Offence => false,
+        Category::Demographic => {
+            sum(&[Format::Version, Format::Cron, Format::LogLine, Format::AssetUrl]) > 0.97
+        }
+        Category::OtherId
+        | Category::Financial
+        | Category::Technical
+        | Category::Education
+        | Category::Offence => false,
     }
 }

@@ -94,14 +94,50 @@ pub(super) fn topics_of(word: &str) -> Topics {
     WORDS.get(word).copied().unwrap_or_default()
 }
 
+/// Ends of words, found by their last two letters first.
+struct Endings {
+    list: &'static [&'static str],
+    /// For each letter before the last, the last letters as bits.
+    last_two: [u32; 26],
+}
+
+static DRUG_ENDINGS: LazyLock<Endings> = LazyLock::new(|| Endings::of(lists::DRUG_ENDINGS));
+static STREET_ENDINGS: LazyLock<Endings> = LazyLock::new(|| Endings::of(lists::STREET_ENDINGS));
+
+impl Endings {
+    fn of(list: &'static [&'static str]) -> Endings {
+        let mut last_two = [0; 26];
+        for (before, last) in list.iter().filter_map(|ending| Endings::key(ending)) {
+            last_two[before] |= 1 << last;
+        }
+        Endings { list, last_two }
+    }
+
+    fn key(word: &str) -> Option<(usize, usize)> {
+        match word.as_bytes() {
+            [.., before @ b'a'..=b'z', last @ b'a'..=b'z'] => {
+                Some((usize::from(before - b'a'), usize::from(last - b'a')))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns whether a word is longer than one of the endings by at least `more` bytes, and has it.
+    fn has(&self, word: &str, more: usize) -> bool {
+        Endings::key(word).is_some_and(|(before, last)| self.last_two[before] >> last & 1 == 1)
+            && self
+                .list
+                .iter()
+                .any(|ending| word.len() >= ending.len() + more && word.ends_with(ending))
+    }
+}
+
 /// Returns whether a word in lower case and without accents ends like the international name of a drug.
 pub(super) fn ends_like_a_drug(word: &str) -> bool {
-    word.len() >= 7 && lists::DRUG_ENDINGS.iter().any(|ending| word.ends_with(ending))
+    word.len() >= 7 && DRUG_ENDINGS.has(word, 1)
 }
 
 /// Returns whether a word in lower case and without accents ends like the name of a street, as in German or Dutch.
 pub(super) fn ends_like_a_street(word: &str) -> bool {
-    lists::STREET_ENDINGS
-        .iter()
-        .any(|ending| word.len() > ending.len() + 2 && word.ends_with(ending))
+    STREET_ENDINGS.has(word, 3)
 }

@@ -131,8 +131,7 @@ ito yamamoto nakamura kobayashi ivanov petrov smirnov kuznetsov popov volkov sok
 ali hassan ibrahim okafor mensah horvat novák novak svoboda dvořák kovács nagy szabó tóth popescu ionescu singh reddy";
 
 /// Particles of names.
-pub(super) const PARTICLES: &str =
-    "de van von der den del della di da dos das do du la le el al bin ibn ter ten zu zur zum y e af av mc mac o d san st jr sr ii iii";
+pub(super) const PARTICLES: &str = "de van von der den del della di da dos das do du la le el al bin ibn ter ten zu zur zum y e af av mc mac o d san st jr sr ii iii";
 
 /// Titles in front of names.
 pub(super) const TITLES: &str = "\
@@ -180,13 +179,13 @@ asian hispanic latino latina latinx caucasian hawaiian islander indigenous abori
 afro african inuit métis metis aleut alaska mestizo mulatto pardo parda preto amarela indígena indigena caribbean \
 bangladeshi sinti asiatisch afrikanisch kaukasisch hispanisch lateinamerikanisch asiatique africain africaine maghrébin \
 caucásico asiático asiática afrodescendiente gitano latinoamericano asiatico africano caucasico aziatisch afrikaans \
-surinaams antilliaans negro negra ethnicity multiracial biracial races";
+surinaams antilliaans negro negra ethnicity multiracial biracial races indígenas";
 
 /// Words that occur in ethnic origins, but elsewhere too.
 pub(super) const WEAK_ETHNICITIES: &str = "\
 white black brown mixed other american native pacific indian chinese pakistani european two more multiple race origin ethnic \
 group background not or and any unknown british irish eastern middle southeast south north east west japanese korean \
-filipino vietnamese moroccan turkish weiß schwarz gemischt europäisch blanc noir blanco blanca bianco branca branco zwart wit \
+filipino vietnamese moroccan turkish preta preto pretos weiß schwarz gemischt europäisch blanc noir blanco blanca bianco branca branco zwart wit \
 europeo europea européen arabisch turks marokkaans of non prefer say declined stated refused türkisch german arabe mixte";
 
 /// Words for religions.
@@ -197,7 +196,7 @@ episcopalian bahai taoist shinto sunni shia jain adventist atheism secular \
 katholisch evangelisch evang muslimisch islamisch jüdisch hinduistisch buddhistisch konfessionslos christlich alevitisch \
 orthodoxe freikirchlich atheistisch altkatholisch protestantisch rk ev kath bekenntnislos \
 catholique musulman musulmane juif juive bouddhiste hindouiste athée agnostique chrétien chrétienne protestante orthodoxe laïque \
-católico católica musulmán judío judía budista evangélico evangélica ateo atea cristiano cristiana protestante \
+católico católica musulmán musulmana judío judía budista evangélico evangélica ateo atea cristiano cristiana protestante \
 cattolico cattolica musulmano ebreo ebrea buddista induista ateo evangelico ortodosso valdese \
 katholiek protestants hervormd gereformeerd moslim joods boeddhistisch hindoeïstisch christelijk islamitisch atheïstisch \
 muçulmano muçulmana judeu judaica hinduísta espírita umbanda candomblé cristão ateu agnóstico ortodoxo";
@@ -230,15 +229,46 @@ vermelho amarelo";
 pub(super) const STREETS: &str = "\
 street st avenue ave road rd lane ln drive dr boulevard blvd bd court ct place pl square sq terrace close crescent way parkway \
 pkwy highway hwy circle trail row gardens grove mews straße strasse str weg allee platz gasse ring ufer damm chaussee steig \
-promenade rue impasse quai cours chemin route allée faubourg calle c avda av avenida plaza paseo carretera ronda camino travesía \
+promenade rue impasse quai cours chemin route allée faubourg calle avda av avenida plaza paseo carretera ronda camino travesía \
 via viale piazza corso vicolo largo strada piazzale vle straat laan plein gracht kade singel dreef dijk steenweg rua travessa \
 praça estrada alameda rodovia beco ulica ul aleja al plac gatan vägen gade vej veien";
 
 /// Ends of words for streets that are written as one word.
 pub(super) const STREET_ENDINGS: &[&str] = &[
-    "strasse", "straße", "str", "weg", "allee", "platz", "gasse", "ring", "ufer", "damm", "chaussee", "steig", "straat", "laan",
-    "plein", "gracht", "kade", "singel", "dreef", "dijk", "steenweg", "gatan", "vagen", "gade", "vej", "veien", "katu",
-    "tie", "wall", "markt", "stieg", "pfad", "hof", "berg", "promenade",
+    "strasse",
+    "str",
+    "weg",
+    "allee",
+    "platz",
+    "gasse",
+    "ring",
+    "ufer",
+    "damm",
+    "chaussee",
+    "steig",
+    "straat",
+    "laan",
+    "plein",
+    "gracht",
+    "kade",
+    "singel",
+    "dreef",
+    "dijk",
+    "steenweg",
+    "gatan",
+    "vagen",
+    "gade",
+    "vej",
+    "veien",
+    "katu",
+    "tie",
+    "wall",
+    "markt",
+    "stieg",
+    "pfad",
+    "hof",
+    "berg",
+    "promenade",
 ];
 
 /// Words that texts about people have.
@@ -288,12 +318,76 @@ doliprane amoxicilline paracétamol ibuprofène levotiroxina amoxicilina omepraz
 
 /// Ends of the international names of drugs (WHO stems).
 pub(super) const DRUG_ENDINGS: &[&str] = &[
-    "pril", "sartan", "statin", "statine", "statina", "prazole", "prazol", "prazolo", "olol", "ololo", "dipine", "dipin", "cillin",
-    "cilline", "cilina", "mycin", "mycine", "micina", "floxacin", "formin", "formina", "gliptin", "gliflozin", "glutide",
-    "zepam", "zolam", "conazole", "conazol", "vir", "mab", "tinib", "tidine", "tidin", "setron", "triptan", "profen", "profeno",
-    "caine", "xaban", "parin", "thiazide", "thiazid", "semide", "semid", "lukast", "terol", "solone", "solon", "sone",
-    "tadine", "oxetine", "oxetin", "azepam", "cycline", "cyclin", "barbital", "dronate", "codone", "tiapine", "apine", "apin",
-    "peridone", "peridon", "lactone", "lacton", "traline", "tralin", "faxine", "zosin", "dafil",
+    "pril",
+    "sartan",
+    "statin",
+    "statine",
+    "statina",
+    "prazole",
+    "prazol",
+    "prazolo",
+    "olol",
+    "ololo",
+    "dipine",
+    "dipin",
+    "cillin",
+    "cilline",
+    "cilina",
+    "mycin",
+    "mycine",
+    "micina",
+    "floxacin",
+    "formin",
+    "formina",
+    "gliptin",
+    "gliflozin",
+    "glutide",
+    "zepam",
+    "zolam",
+    "conazole",
+    "conazol",
+    "vir",
+    "mab",
+    "tinib",
+    "tidine",
+    "tidin",
+    "setron",
+    "triptan",
+    "profen",
+    "profeno",
+    "caine",
+    "xaban",
+    "parin",
+    "thiazide",
+    "thiazid",
+    "semide",
+    "semid",
+    "lukast",
+    "terol",
+    "solone",
+    "solon",
+    "sone",
+    "tadine",
+    "oxetine",
+    "oxetin",
+    "azepam",
+    "cycline",
+    "cyclin",
+    "barbital",
+    "dronate",
+    "codone",
+    "tiapine",
+    "apine",
+    "apin",
+    "peridone",
+    "peridon",
+    "lactone",
+    "lacton",
+    "traline",
+    "tralin",
+    "faxine",
+    "zosin",
+    "dafil",
 ];
 
 /// Forms of drugs and schedules of taking them.
@@ -351,7 +445,8 @@ access point data network report order invoice payment account user admin test d
 movie song album chapter part volume book story night day love world time life man woman king queen game war star last first";
 
 /// Words for yes and no.
-pub(super) const FLAGS: &str = "t f true false yes no y n on off ja nein j oui non si sì sí sim não nee vrai faux wahr falsch verdadero";
+pub(super) const FLAGS: &str =
+    "t f true false yes no y n on off ja nein j oui non si sì sí sim não nee vrai faux wahr falsch verdadero";
 
 /// Codes of currencies (ISO 4217).
 pub(super) const CURRENCIES: &str = "\

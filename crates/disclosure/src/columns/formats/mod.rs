@@ -86,6 +86,14 @@ impl FormatCounts {
         judgement::suggestion(&self.statistics, self.values)
     }
 
+    /// Returns how many values have which format, in words. A value may have several formats.
+    pub fn found(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        let counts = Format::ALL
+            .iter()
+            .map(|format| (format.meaning().noun, self.statistics.count_of(*format)));
+        counts.filter(|(_, count)| *count > 0)
+    }
+
     /// Returns whether the values show that the column is not about this category, for example because none of them
     /// looks like an e-mail address.
     pub fn contradict(&self, category: Category) -> bool {
@@ -154,13 +162,17 @@ impl FormatCounts {
             formats.add_if(Format::CoordinatePair, text.contains('('));
             return formats;
         }
-        if shape.spaces == 0 && self.add_token(&mut formats, text, shape) {
+        let is_token = shape.spaces == 0 || text.starts_with("-----BEGIN");
+        if is_token && self.add_token(&mut formats, text, shape) {
             return formats;
         }
         formats.add_all(codes::of_code(text, shape));
         formats.add_all(codes::of_medicine(text));
         formats.add_all(software::of_settings(text, shape));
-        formats.add_if(Format::Cron, shape.digits > 0 && shape.spaces >= 4 && numbers::is_cron(text));
+        formats.add_if(
+            Format::Cron,
+            shape.digits > 0 && shape.spaces >= 4 && numbers::is_cron(text),
+        );
         if let Some(phone) = without_extension(text, shape) {
             formats.add_all(numbers::phone(phone.as_bytes(), &Shape::of(phone)));
         }
@@ -175,7 +187,10 @@ impl FormatCounts {
             self.statistics.men += u64::from(words.any.has(Topics::MALE));
             self.statistics.women += u64::from(words.any.has(Topics::FEMALE));
         }
-        formats.add_if(Format::PersonText, shape.ats > 0 && shape.spaces > 1 && web::mentions_email(text));
+        formats.add_if(
+            Format::PersonText,
+            shape.ats > 0 && shape.spaces > 1 && web::mentions_email(text),
+        );
         formats
     }
 
@@ -189,7 +204,9 @@ impl FormatCounts {
             formats.add(Format::Mac);
             return true;
         }
-        if shape.colons >= 2 && shape.digits + shape.letters() + shape.colons + shape.dots + shape.slashes <= shape.length {
+        if shape.colons >= 2
+            && shape.digits + shape.letters() + shape.colons + shape.dots + shape.slashes <= shape.length
+        {
             let address = text.split('/').next().unwrap_or(text);
             formats.add_if(Format::Ipv6, address.parse::<std::net::Ipv6Addr>().is_ok());
         }
@@ -207,7 +224,12 @@ impl FormatCounts {
         }
         let has_mark = shape.digits + shape.dots + shape.hyphens > 0 || text.contains('_');
         let is_login = shape.upper == 0 && has_mark && (4..=40).contains(&shape.length) && shape.lower >= 3;
-        formats.add_if(Format::Login, is_login && shape.slashes + shape.colons + shape.ats == 0 && web::is_login(text, &mut self.buffer));
+        formats.add_if(
+            Format::Login,
+            is_login
+                && shape.slashes + shape.colons + shape.ats == 0
+                && web::is_login(text, &mut self.buffer),
+        );
         false
     }
 }
@@ -247,9 +269,11 @@ fn is_missing(text: &str) -> bool {
     match text.len() {
         0 => true,
         1 => matches!(text, "-" | "?" | "." | "*" | "/"),
-        2..=4 => ["n/a", "na", "null", "none", "nan", "--", "nil", "tbd", "k.a.", "n.a."]
-            .iter()
-            .any(|missing| text.eq_ignore_ascii_case(missing)),
+        2..=4 => [
+            "n/a", "na", "null", "none", "nan", "--", "nil", "tbd", "k.a.", "n.a.",
+        ]
+        .iter()
+        .any(|missing| text.eq_ignore_ascii_case(missing)),
         _ => text == "\\N" || text.eq_ignore_ascii_case("(null)"),
     }
 }
@@ -257,7 +281,7 @@ fn is_missing(text: &str) -> bool {
 /// Returns a number with a decimal point.
 fn decimal(text: &str, shape: &Shape) -> Option<f64> {
     let digits = shape.digits + shape.dots + usize::from(text.starts_with(['-', '+']));
-    (shape.dots <= 1 && digits == shape.length && shape.length <= 24)
+    (shape.dots <= 1 && !text.starts_with('+') && digits == shape.length && shape.length <= 24)
         .then(|| text.parse().ok())
         .flatten()
 }
@@ -271,7 +295,9 @@ fn is_coordinate_pair(text: &str) -> bool {
     let number = |part: &str| {
         let part = part.trim();
         let places = part.split_once('.').map_or(0, |(_, places)| places.len());
-        part.parse::<f64>().ok().filter(|number| places >= 3 && number.abs() <= 180.0)
+        part.parse::<f64>()
+            .ok()
+            .filter(|number| places >= 3 && number.abs() <= 180.0)
     };
     matches!((number(first), number(second)), (Some(a), Some(b)) if a.abs() <= 90.0 || b.abs() <= 90.0)
 }
@@ -282,7 +308,11 @@ fn without_extension<'a>(text: &'a str, shape: &Shape) -> Option<&'a str> {
         return None;
     }
     let end = text.find(|character: char| character.is_alphabetic())?;
-    let extension = text[end..].trim_end_matches(|character: char| character.is_ascii_digit() || character == ' ');
-    let is_extension = matches!(extension, "x" | "ext" | "ext." | "ext:" | "Ext." | "Durchwahl" | "poste" | "int." | "tst.");
+    let extension =
+        text[end..].trim_end_matches(|character: char| character.is_ascii_digit() || character == ' ');
+    let is_extension = matches!(
+        extension,
+        "x" | "ext" | "ext." | "ext:" | "Ext." | "Durchwahl" | "poste" | "int." | "tst."
+    );
     (is_extension && end > 6).then(|| text[..end].trim_end_matches([' ', ',']))
 }

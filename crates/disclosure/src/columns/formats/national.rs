@@ -53,21 +53,18 @@ fn is_all_the_same(digits: &[u8]) -> bool {
 
 /// Dutch burgerservicenummer: the eleven test with weight −1 for the last digit (Logisch ontwerp BSN).
 pub(super) fn is_bsn(digits: &[u8; 9]) -> bool {
-    weighted(digits, &[9, 8, 7, 6, 5, 4, 3, 2, 10]).is_multiple_of(11)
-        && !is_all_the_same(digits)
+    weighted(digits, &[9, 8, 7, 6, 5, 4, 3, 2, 10]).is_multiple_of(11) && !is_all_the_same(digits)
 }
 
 /// Portuguese NIF (Decreto-Lei 14/2013): mod 11, where 10 and 11 become 0.
 pub(super) fn is_nif(digits: &[u8; 9]) -> bool {
     let check = 11 - weighted(digits, &[9, 8, 7, 6, 5, 4, 3, 2]) % 11;
-    matches!(digits[0], 1..=3 | 5 | 6 | 8 | 9)
-        && u32::from(digits[8]) == if check >= 10 { 0 } else { check }
+    matches!(digits[0], 1..=3 | 5 | 6 | 8 | 9) && u32::from(digits[8]) == if check >= 10 { 0 } else { check }
 }
 
 /// UK NHS number (NHS Data Dictionary): mod 11, where 10 is not used.
 pub(super) fn is_nhs(digits: &[u8; 10]) -> bool {
-    weighted(digits, &[10, 9, 8, 7, 6, 5, 4, 3, 2, 1]).is_multiple_of(11)
-        && !is_all_the_same(digits)
+    weighted(digits, &[10, 9, 8, 7, 6, 5, 4, 3, 2, 1]).is_multiple_of(11) && !is_all_the_same(digits)
 }
 
 /// Swedish personnummer or samordningsnummer (Skatteverket, SKV 704): date, Luhn.
@@ -144,9 +141,7 @@ pub(super) fn is_tckn(digits: &[u8; 11]) -> bool {
     let odd: u32 = digits[..9].iter().step_by(2).copied().map(u32::from).sum();
     let even: u32 = digits[1..8].iter().step_by(2).copied().map(u32::from).sum();
     let tenth = (odd * 7 + 10 * 9 - even) % 10;
-    digits[0] != 0
-        && tenth == u32::from(digits[9])
-        && (odd + even + tenth) % 10 == u32::from(digits[10])
+    digits[0] != 0 && tenth == u32::from(digits[9]) && (odd + even + tenth) % 10 == u32::from(digits[10])
 }
 
 /// Swiss AHV number (AHVV art. 133): EAN-13 with prefix 756.
@@ -176,7 +171,8 @@ pub(super) fn is_dni(text: &[u8]) -> bool {
         _ => return false,
     };
     let number = middle.iter().try_fold(u32::from(first), |number, byte| {
-        byte.is_ascii_digit().then(|| number * 10 + u32::from(byte - b'0'))
+        byte.is_ascii_digit()
+            .then(|| number * 10 + u32::from(byte - b'0'))
     });
     number.is_some_and(|number| LETTERS[(number % 23) as usize] == *letter)
 }
@@ -199,7 +195,13 @@ pub(super) fn is_codice_fiscale(text: &[u8]) -> bool {
     {
         return false;
     }
-    let value = |byte: u8| usize::from(if byte.is_ascii_digit() { byte - b'0' } else { byte - b'A' });
+    let value = |byte: u8| {
+        usize::from(if byte.is_ascii_digit() {
+            byte - b'0'
+        } else {
+            byte - b'A'
+        })
+    };
     let sum: u32 = (0..15)
         .map(|place| match place % 2 {
             0 => ODD[value(text[place])],

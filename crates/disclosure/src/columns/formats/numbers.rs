@@ -34,7 +34,17 @@ pub(super) fn of_digits(digits: &[u8]) -> Formats {
 
 /// Codes of the registry of IANA that servers really send.
 fn is_http_status(digits: &[u8]) -> bool {
-    matches!(digits, [1, 0, 0..=3] | [2, 0, 0..=8] | [3, 0, 0..=8] | [4, 0 | 1 | 2, _] | [4, 3, 1] | [4, 5, 1] | [5, 0, _] | [5, 1, 0 | 1])
+    matches!(
+        digits,
+        [1, 0, 0..=3]
+            | [2, 0, 0..=8]
+            | [3, 0, 0..=8]
+            | [4, 0..=2, _]
+            | [4, 3, 1]
+            | [4, 5, 1]
+            | [5, 0, _]
+            | [5, 1, 0 | 1]
+    )
 }
 
 /// Returns whether digits have the prefix and length of an issuer and pass the Luhn test (ISO/IEC 7812; lists of the
@@ -49,7 +59,9 @@ pub(super) fn is_card(digits: &[u8]) -> bool {
         | ([6, 0, 1, 1, ..] | [6, 5, ..] | [6, 4, 4..=9, ..], 16)
         | ([6, 2, ..], 16..=19)
         | ([5, 0 | 6..=8, ..] | [6, 3 | 7, ..], 16 | 19) => true,
-        ([2, a, b, c, ..], 16) => (2221..=2720).contains(&(2000 + i32::from(*a) * 100 + i32::from(*b) * 10 + i32::from(*c))),
+        ([2, a, b, c, ..], 16) => {
+            (2221..=2720).contains(&(2000 + i32::from(*a) * 100 + i32::from(*b) * 10 + i32::from(*c)))
+        }
         _ => false,
     };
     is_issued && luhn(digits)
@@ -59,14 +71,21 @@ pub(super) fn is_card(digits: &[u8]) -> bool {
 fn is_bare_phone(digits: &[u8]) -> bool {
     match (digits.len(), digits) {
         (10..=12, [0, 1, 5..=7, ..])
-        | (10, [0, 1..=9, ..])
-        | (11, [0, 1 | 2 | 3 | 7, 1..=9, ..])
+        | (10 | 11, [0, 1..=9, ..])
         | (9, [2 | 6..=9, ..])
         | (11, [1..=9, 1..=9, 9, ..])
         | (11, [1, 2..=9, _, _, 2..=9, ..])
         | (10, [3, 2..=9, ..])
         | (10, [2..=9, _, _, 2..=9, ..]) => true,
-        (11 | 12, digits) => matches!(digits, [4, 9, 1, 5..=7, ..] | [4, 4, 7, ..] | [3, 3, 6 | 7, ..] | [3, 4, 6 | 7, ..] | [3, 9, 3, ..] | [3, 1, 6, ..]),
+        (11 | 12, digits) => matches!(
+            digits,
+            [4, 9, 1, 5..=7, ..]
+                | [4, 4, 7, ..]
+                | [3, 3, 6 | 7, ..]
+                | [3, 4, 6 | 7, ..]
+                | [3, 9, 3, ..]
+                | [3, 1, 6, ..]
+        ),
         _ => false,
     }
 }
@@ -92,8 +111,14 @@ pub(super) fn of_punctuated(text: &str, shape: &Shape) -> Formats {
     let has_groups = shape.spaces > 0 || shape.hyphens > 0;
     if (12..=19).contains(&digits.len()) && shape.digits + shape.spaces + shape.hyphens == shape.length {
         formats.add_if(Format::Card, has_groups && is_card(digits) && digits.len() >= 14);
-        formats.add_if(Format::Gtin, digits.len() == 13 && gtin(digits) && matches!(digits, [9, 7, 8 | 9, ..]));
-        formats.add_if(Format::Imei, digits.len() == 15 && bytes.get(2) == Some(&b'-') && luhn(digits));
+        formats.add_if(
+            Format::Gtin,
+            digits.len() == 13 && gtin(digits) && matches!(digits, [9, 7, 8 | 9, ..]),
+        );
+        formats.add_if(
+            Format::Imei,
+            digits.len() == 15 && bytes.get(2) == Some(&b'-') && luhn(digits),
+        );
     }
     if shape.slashes == 1 && is_blood_pressure(text) {
         formats.add(Format::Lab);
@@ -107,7 +132,10 @@ pub(super) fn of_punctuated(text: &str, shape: &Shape) -> Formats {
 fn add_postcodes(formats: &mut Formats, bytes: &[u8], digits: &[u8]) {
     match bytes.len() {
         10 => formats.add_if(Format::ZipPlus4, has_pattern(bytes, b"99999-9999")),
-        8 => formats.add_if(Format::PortuguesePostcode, digits.len() == 7 && has_pattern(bytes, b"9999-999") && digits[0] != 0),
+        8 => formats.add_if(
+            Format::PortuguesePostcode,
+            digits.len() == 7 && has_pattern(bytes, b"9999-999") && digits[0] != 0,
+        ),
         9 => formats.add_if(Format::BrazilianPostcode, has_pattern(bytes, b"99999-999")),
         6 => formats.add_if(Format::PolishPostcode, has_pattern(bytes, b"99-999")),
         _ => (),
@@ -116,7 +144,9 @@ fn add_postcodes(formats: &mut Formats, bytes: &[u8], digits: &[u8]) {
 
 fn add_national(formats: &mut Formats, bytes: &[u8], digits: &[u8]) {
     let mut add = |patterns: &[&[u8]], format: Format| {
-        if patterns.iter().any(|pattern| has_pattern(bytes, pattern)) && national::of_digits(digits).has(format) {
+        if patterns.iter().any(|pattern| has_pattern(bytes, pattern))
+            && national::of_digits(digits).has(format)
+        {
             formats.add(format);
         }
     };
@@ -135,24 +165,39 @@ fn add_national(formats: &mut Formats, bytes: &[u8], digits: &[u8]) {
             add(&[b"999999-9999", b"999999+9999"], Format::Personnummer);
             add(&[b"999999-9999", b"999999 9999"], Format::Cpr);
             add(&[b"999 999 9999", b"999-999-9999"], Format::Nhs);
+            formats.add_if(Format::Hetu, national::is_hetu(bytes));
             if let Ok(digits) = digits.try_into() {
                 let has_shape = has_pattern(bytes, b"999999-9999") && national::has_cpr_date(digits);
                 formats.add_if(Format::CprShape, has_shape);
             }
-            let has_isbn = bytes.len() == 13 && matches!(bytes[1], b'-' | b' ') && national::of_digits(digits).has(Format::Nhs);
+            let has_isbn = bytes.len() == 13
+                && matches!(bytes[1], b'-' | b' ')
+                && national::of_digits(digits).has(Format::Nhs);
             formats.add_if(Format::Isbn10, has_isbn);
         }
         11 => {
             add(&[b"999.999.999-99"], Format::Cpf);
             add(&[b"99 999 999 999", b"99/999/999/999"], Format::SteuerId);
             add(&[b"999999 99999", b"999999-99999"], Format::Fodselsnummer);
-            add(&[b"99.99.99-999.99", b"99.99.99-999-99", b"999999-999-99", b"99.99.99.999-99"], Format::Rijksregister);
+            add(
+                &[
+                    b"99.99.99-999.99",
+                    b"99.99.99-999-99",
+                    b"999999-999-99",
+                    b"99.99.99.999-99",
+                ],
+                Format::Rijksregister,
+            );
         }
         12 => add(&[b"99999999-9999", b"99999999+9999"], Format::Personnummer),
         13 => add(&[b"999.9999.9999.99"], Format::Ahv),
         14 => add(&[b"99.999.999/9999-99"], Format::Cnpj),
         15 => {
-            let mut compact = bytes.iter().filter(|byte| byte.is_ascii_digit()).copied().collect::<Vec<u8>>();
+            let mut compact = bytes
+                .iter()
+                .filter(|byte| byte.is_ascii_digit())
+                .copied()
+                .collect::<Vec<u8>>();
             compact.truncate(15);
             formats.add_if(Format::Nir, !bytes.contains(&b'.') && national::is_nir(&compact));
         }
@@ -170,7 +215,8 @@ fn dotted(text: &str) -> Formats {
         if part.is_empty() || part.len() > 6 || !part.bytes().all(|byte| byte.is_ascii_digit()) {
             return Formats::default();
         }
-        is_address &= part.len() <= 3 && part.parse::<u8>().is_ok() && (part.len() == 1 || !part.starts_with('0'));
+        is_address &=
+            part.len() <= 3 && part.parse::<u8>().is_ok() && (part.len() == 1 || !part.starts_with('0'));
     }
     match parts {
         4 if is_address => Format::Ipv4.into(),
@@ -186,8 +232,16 @@ pub(super) fn is_cron(text: &str) -> bool {
     for field in text.split_ascii_whitespace() {
         fields += 1;
         stars += usize::from(field.starts_with('*') || field == "?");
-        let is_field = |byte: u8| matches!(byte, b'0'..=b'9' | b'*' | b'/' | b',' | b'-' | b'?' | b'#' | b'L' | b'W');
-        let is_day = field.len() <= 7 && field.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'-');
+        let is_field = |byte: u8| {
+            matches!(
+                byte,
+                b'0'..=b'9' | b'*' | b'/' | b',' | b'-' | b'?' | b'#' | b'L' | b'W'
+            )
+        };
+        let is_day = field.len() <= 7
+            && field
+                .bytes()
+                .all(|byte| byte.is_ascii_uppercase() || byte == b'-');
         if fields > 7 || !(field.bytes().all(is_field) || is_day) {
             return false;
         }
@@ -216,23 +270,38 @@ pub(super) fn phone(bytes: &[u8], shape: &Shape) -> Formats {
     let digits = shape.digits();
     let body = bytes.strip_prefix(b"(").unwrap_or(bytes);
     if body.starts_with(b"+") || (body.starts_with(b"00") && digits.get(2).is_some_and(|digit| *digit != 0)) {
-        let country = if body.starts_with(b"+") { digits.first() } else { digits.get(2) };
-        let is_number = (8..=15).contains(&digits.len()) && country.is_some_and(|digit| *digit != 0) && shape.slashes <= 1;
+        let country = if body.starts_with(b"+") {
+            digits.first()
+        } else {
+            digits.get(2)
+        };
+        let is_number = (8..=15).contains(&digits.len())
+            && country.is_some_and(|digit| *digit != 0)
+            && shape.slashes <= 1;
         return if is_number && (body.starts_with(b"+") || digits.len() >= 10) {
             Format::InternationalPhone.into()
         } else {
             none
         };
     }
-    let groups = || bytes.split(|byte| !byte.is_ascii_digit()).filter(|group| !group.is_empty()).map(<[u8]>::len);
+    let groups = || {
+        bytes
+            .split(|byte| !byte.is_ascii_digit())
+            .filter(|group| !group.is_empty())
+            .map(<[u8]>::len)
+    };
     let count = groups().count();
     let mut lengths = [0; 6];
     if count > lengths.len() || count < 2 {
         return none;
     }
-    lengths.iter_mut().zip(groups()).for_each(|(length, group)| *length = group);
+    lengths
+        .iter_mut()
+        .zip(groups())
+        .for_each(|(length, group)| *length = group);
     let bracket = bytes[0] == b'(';
-    let is_date = shape.spaces == 0 && !bracket && matches!(lengths[..count], [1 | 2, 1 | 2, 4 | 2] | [4, 2, 2]);
+    let is_date =
+        shape.spaces == 0 && !bracket && matches!(lengths[..count], [1 | 2, 1 | 2, 4 | 2] | [4, 2, 2]);
     let is_us = match lengths[..count] {
         [3, 3, 4] => digits[0] >= 2 && digits[3] >= 2,
         [1, 3, 3, 4] => digits[0] == 1 && digits[1] >= 2,
@@ -246,9 +315,15 @@ pub(super) fn phone(bytes: &[u8], shape: &Shape) -> Formats {
                 || bracket && first == 1 && digits.len() >= 8
         }
         [2, 4 | 5, 4] => bracket || digits[0] == 9 || digits.len() == 11 && is_spaced,
-        [3, 3, 3] | [3, 2, 2, 2] | [2, 3, 4] | [2, 3, 2, 2] | [2, 2, 2, 3] => is_spaced && matches!(digits[0], 2 | 6..=9),
+        [3, 3, 3] | [3, 2, 2, 2] | [2, 3, 4] | [2, 3, 2, 2] | [2, 2, 2, 3] => {
+            is_spaced && matches!(digits[0], 2 | 6..=9)
+        }
         [3, 6 | 7] | [3, 3, 2, 2] => is_spaced && matches!(digits[0], 3 | 6),
         _ => bracket && (9..=13).contains(&digits.len()),
     };
-    if is_us || is_national { Format::Phone.into() } else { none }
+    if is_us || is_national {
+        Format::Phone.into()
+    } else {
+        none
+    }
 }

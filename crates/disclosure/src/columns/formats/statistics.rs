@@ -29,7 +29,8 @@ impl Distinct {
     }
 
     fn add_hash(&mut self, hash: u64) {
-        if self.smallest.len() == KEPT_HASHES && self.smallest.last().is_some_and(|largest| hash >= *largest) {
+        if self.smallest.len() == KEPT_HASHES && self.smallest.last().is_some_and(|largest| hash >= *largest)
+        {
             return;
         }
         if let Err(place) = self.smallest.binary_search(&hash) {
@@ -180,7 +181,10 @@ impl Statistics {
     }
 
     pub(super) fn add_date(&mut self, date: Date) {
-        if let Some(count) = self.years.get_mut(usize::from(date.year.wrapping_sub(FIRST_YEAR))) {
+        if let Some(count) = self
+            .years
+            .get_mut(usize::from(date.year.wrapping_sub(FIRST_YEAR)))
+        {
             *count += 1;
         }
         self.timed += u64::from(date.has_time);
@@ -195,7 +199,10 @@ impl Statistics {
 
     pub(super) fn merge(&mut self, other: &Statistics) {
         let add = |counts: &mut [u64], others: &[u64]| {
-            counts.iter_mut().zip(others).for_each(|(count, other)| *count += other);
+            counts
+                .iter_mut()
+                .zip(others)
+                .for_each(|(count, other)| *count += other);
         };
         self.present += other.present;
         add(&mut self.counts, &other.counts);

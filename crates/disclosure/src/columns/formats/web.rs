@@ -4,30 +4,50 @@ use super::format::{Format, Formats};
 use super::lexicon::{Topics, each_word, topics_of};
 
 /// Ends of the names of pictures.
-const PICTURES: [&str; 9] = [".jpg", ".jpeg", ".png", ".gif", ".webp", ".heic", ".bmp", ".tiff", ".avif"];
+const PICTURES: [&str; 9] = [
+    ".jpg", ".jpeg", ".png", ".gif", ".webp", ".heic", ".bmp", ".tiff", ".avif",
+];
 
 /// Ends of the names of other files that software consists of.
 const ASSETS: [&str; 22] = [
-    ".js", ".mjs", ".css", ".woff", ".woff2", ".ttf", ".otf", ".eot", ".svg", ".ico", ".map", ".json", ".xml", ".html", ".php", ".wasm",
-    ".ts", ".scss", ".less", ".txt", ".zip", ".gz",
+    ".js", ".mjs", ".css", ".woff", ".woff2", ".ttf", ".otf", ".eot", ".svg", ".ico", ".map", ".json",
+    ".xml", ".html", ".php", ".wasm", ".ts", ".scss", ".less", ".txt", ".zip", ".gz",
 ];
 
 /// Words in paths of pictures of people.
 const PORTRAITS: [&str; 15] = [
-    "avatar", "portrait", "profile", "headshot", "selfie", "passfoto", "passbild", "userpic", "mugshot", "gravatar", "faces", "profil",
-    "retrat", "ritratt", "people/",
+    "avatar", "portrait", "profile", "headshot", "selfie", "passfoto", "passbild", "userpic", "mugshot",
+    "gravatar", "faces", "profil", "retrat", "ritratt", "people/",
 ];
 
 /// Words in paths of pictures that may show people or not.
 const PHOTOS: [&str; 3] = ["photo", "foto", "pictures/user"];
 
 /// Words in paths of pictures of things.
-const THINGS: [&str; 9] = ["product", "item", "sku", "article", "banner", "icon", "logo", "catalog", "thumb"];
+const THINGS: [&str; 9] = [
+    "product", "item", "sku", "article", "banner", "icon", "logo", "catalog", "thumb",
+];
 
 /// Parts of addresses of people's pages.
 const PEOPLE_PAGES: [&str; 18] = [
-    "linkedin.com/in/", "facebook.com/", "twitter.com/", "//x.com/", "instagram.com/", "xing.com/profile", "tiktok.com/@", "youtube.com/@",
-    "medium.com/@", "orcid.org/", "researchgate.net/profile", "/users/", "/user/", "/profile", "/people/", "/members/", "/author/", "/~",
+    "linkedin.com/in/",
+    "facebook.com/",
+    "twitter.com/",
+    "//x.com/",
+    "instagram.com/",
+    "xing.com/profile",
+    "tiktok.com/@",
+    "youtube.com/@",
+    "medium.com/@",
+    "orcid.org/",
+    "researchgate.net/profile",
+    "/users/",
+    "/user/",
+    "/profile",
+    "/people/",
+    "/members/",
+    "/author/",
+    "/~",
 ];
 
 /// Returns whether a text is one e-mail address (RFC 5321), with or without a name in front (RFC 5322).
@@ -40,7 +60,8 @@ pub(super) fn is_email(text: &str) -> bool {
     let Some((local, domain)) = address.rsplit_once('@') else {
         return false;
     };
-    let is_local = |character: char| character.is_alphanumeric() || "!#$%&'*+/=?^_`{|}~.-".contains(character);
+    let is_local =
+        |character: char| character.is_alphanumeric() || "!#$%&'*+/=?^_`{|}~.-".contains(character);
     let Some((_, last)) = domain.rsplit_once('.') else {
         return false;
     };
@@ -48,7 +69,10 @@ pub(super) fn is_email(text: &str) -> bool {
         && local.chars().all(is_local)
         && domain.len() <= 253
         && domain.split('.').all(|part| {
-            !part.is_empty() && part.chars().all(|character| character.is_alphanumeric() || character == '-')
+            !part.is_empty()
+                && part
+                    .chars()
+                    .all(|character| character.is_alphanumeric() || character == '-')
         })
         && last.len() >= 2
         && (last.starts_with("xn--") || last.chars().all(char::is_alphabetic))
@@ -56,7 +80,8 @@ pub(super) fn is_email(text: &str) -> bool {
 
 /// Returns whether one of the words of a text is an e-mail address.
 pub(super) fn mentions_email(text: &str) -> bool {
-    let is_bracket = |character: char| matches!(character, '<' | '>' | '(' | ')' | ',' | ';' | '.' | '"' | ':');
+    let is_bracket =
+        |character: char| matches!(character, '<' | '>' | '(' | ')' | ',' | ';' | '.' | '"' | ':');
     text.split_ascii_whitespace()
         .filter(|word| word.contains('@'))
         .any(|word| is_email(word.trim_matches(is_bracket)))
@@ -64,7 +89,9 @@ pub(super) fn mentions_email(text: &str) -> bool {
 
 /// Returns whether a text is a web address.
 pub(super) fn is_url(text: &str) -> bool {
-    let rest = ["https://", "http://", "ftp://", "www."].iter().find_map(|scheme| text.strip_prefix(scheme));
+    let rest = ["https://", "http://", "ftp://", "www."]
+        .iter()
+        .find_map(|scheme| text.strip_prefix(scheme));
     rest.is_some_and(|rest| rest.len() >= 3 && rest.contains('.') && !rest.contains(' '))
 }
 
@@ -82,7 +109,10 @@ pub(super) fn of_url(text: &str) -> Formats {
     if is_github_user || PEOPLE_PAGES.iter().any(|part| path.contains(part)) && !path.contains("/assets/") {
         return Format::PersonalUrl.into();
     }
-    match ["//cdn.", "//static.", "//assets."].iter().any(|host| path.contains(host)) {
+    match ["//cdn.", "//static.", "//assets."]
+        .iter()
+        .any(|host| path.contains(host))
+    {
         true => Format::AssetUrl.into(),
         false => Format::Url.into(),
     }
@@ -97,7 +127,11 @@ fn of_path_in_lower_case(path: &str) -> Formats {
     let has = |words: &[&str]| words.iter().any(|word| path.contains(word));
     if PICTURES.iter().any(|end| path.ends_with(end)) {
         let is_portrait = has(&PORTRAITS) || !has(&THINGS) && (has(&PHOTOS) || has_given_name(path));
-        return if is_portrait { Format::Photo.into() } else { Format::AssetUrl.into() };
+        return if is_portrait {
+            Format::Photo.into()
+        } else {
+            Format::AssetUrl.into()
+        };
     }
     match ASSETS.iter().any(|end| path.ends_with(end)) {
         true => Format::AssetUrl.into(),
@@ -116,7 +150,15 @@ fn has_given_name(path: &str) -> bool {
 
 /// Returns whether a text is the user agent of a browser or another program (RFC 9110).
 pub(super) fn is_user_agent(text: &str) -> bool {
-    const BEGINNINGS: [&str; 7] = ["Mozilla/", "Opera/", "Dalvik/", "okhttp/", "curl/", "Safari/", "CFNetwork/"];
+    const BEGINNINGS: [&str; 7] = [
+        "Mozilla/",
+        "Opera/",
+        "Dalvik/",
+        "okhttp/",
+        "curl/",
+        "Safari/",
+        "CFNetwork/",
+    ];
     BEGINNINGS.iter().any(|beginning| text.starts_with(beginning)) || text.contains("AppleWebKit/")
 }
 
