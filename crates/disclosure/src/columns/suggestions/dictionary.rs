@@ -335,15 +335,11 @@ impl Dictionary {
     }
 
     fn split_word<'a>(&self, word: &'a str) -> Option<(&'a str, &'a str)> {
-        let is_part = |part: &str| {
-            part.len() > 2 && (self.vocabulary.contains(part) || self.nouns.contains_key(part))
-                || KEY_WORDS.contains(&part)
-        };
+        let is_part = |part: &str| self.vocabulary.contains(part) || self.nouns.contains_key(part);
         let is_split = |first: &str, second: &str| {
-            let has_long = first.len() > 3 || second.len() > 3;
             let is_key =
                 |part: &str, other: &str| KEY_WORDS.contains(&part) && self.nouns.contains_key(other);
-            has_long && first.len() > 2 && second.len() > 2 && is_part(first) && is_part(second)
+            first.len() > 3 && second.len() > 3 && is_part(first) && is_part(second)
                 || is_key(second, first)
                 || is_key(first, second)
         };

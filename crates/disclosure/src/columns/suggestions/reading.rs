@@ -337,7 +337,13 @@ impl Reading {
             .map(|word| word.chars().count())
             .sum();
         let coverage = (found.letters as f64 / total.max(1) as f64).min(1.0);
-        if is_minor && found.letters < 4 || is_foreign && coverage < 0.6 {
+        let is_rare = share(term) * 5.0 < most && found.letters < 8;
+        if is_minor && found.letters < 4 || is_foreign && is_rare || is_foreign && coverage < 0.6 {
+            return None;
+        }
+        // A count is the whole name, not what is left of `passenger_count`.
+        let is_part = found.words.len() < self.words.len() && term.matching == Matching::Name;
+        if term.label == SuggestedLabel::Count && is_part && !is_added {
             return None;
         }
         let is_head = self.is_head(&found.words, NOUN_FIRST.contains(&term.language.as_str()));

@@ -245,7 +245,9 @@ fn neighbours(best: &[Option<Best<'_>>], is_sample: bool) -> Option<(SuggestedLa
 /// Returns whether a key is that of the table itself, such as `id` or `visit_id` in visits.
 pub(super) fn is_own_key(reading: &Reading, table_words: &[String]) -> bool {
     let base = reading.base();
-    let names = |word: &&str, one: &String| one == word || word.len() > 2 && one.starts_with(*word);
+    let is_other = reading.nouns.iter().any(|(_, kind)| !kind.is_person());
+    let names =
+        |word: &&str, one: &String| one == word || !is_other && word.len() > 2 && one.starts_with(*word);
     base.is_empty()
         || base
             .iter()
