@@ -281,19 +281,21 @@ impl Dictionary {
         has_language && kinds.iter().all(|(_, kind)| kind.is_person())
     }
 
-    /// Returns whether all nouns of a language that begin with these letters are persons.
+    /// Returns whether the nouns of a language that begin with these letters are persons, or events and persons.
     pub(super) fn abbreviates_person(&self, letters: &str, language: &str) -> bool {
         let all = self
             .abbreviations
             .get(letters)
             .map(Vec::as_slice)
             .unwrap_or_default();
-        let mut kinds = all
+        let kinds = all
             .iter()
             .filter(|(one, _)| one == language)
-            .map(|(_, kind)| kind)
-            .peekable();
-        kinds.peek().is_some() && kinds.all(|kind| *kind == TableKind::Person)
+            .map(|(_, kind)| kind);
+        // Events are often called after the same word: adhésion of an adhérent.
+        let kinds: Vec<TableKind> = kinds.copied().collect();
+        let may_be = |kind: &TableKind| matches!(kind, TableKind::Person | TableKind::Event);
+        kinds.contains(&TableKind::Person) && kinds.iter().all(may_be)
     }
 
     /// Returns the nouns of a name in their order, with the numbers of their words. A longer noun hides those within it.
@@ -335,13 +337,15 @@ impl Dictionary {
     }
 
     fn split_word<'a>(&self, word: &'a str) -> Option<(&'a str, &'a str)> {
-        let is_part = |part: &str| self.vocabulary.contains(part) || self.nouns.contains_key(part);
+        let is_part = |part: &str| match part.len() {
+            0..3 => false,
+            3 => self.words.contains_key(part),
+            _ => self.vocabulary.contains(part) || self.nouns.contains_key(part),
+        };
         let is_split = |first: &str, second: &str| {
             let is_key =
                 |part: &str, other: &str| KEY_WORDS.contains(&part) && self.nouns.contains_key(other);
-            first.len() > 3 && second.len() > 3 && is_part(first) && is_part(second)
-                || is_key(second, first)
-                || is_key(first, second)
+            is_part(first) && is_part(second) || is_key(second, first) || is_key(first, second)
         };
         let places = (2..word.len().saturating_sub(1)).filter(|&place| word.is_char_boundary(place));
         places

@@ -8,21 +8,8 @@ use super::dictionary::{Dictionary, Match};
 use super::{Category, Matching, SuggestedLabel, TableFacts, TableKind, Term};
 
 /// Words that mark a key at the end or at the start of a name.
-const KEY_WORDS: [&str; 14] = [
-    "id",
-    "uuid",
-    "guid",
-    "key",
-    "fk",
-    "pk",
-    "oid",
-    "sk",
-    "gid",
-    "uid",
-    "rowid",
-    "identifier",
-    "idx",
-    "ref",
+const KEY_WORDS: [&str; 13] = [
+    "id", "uuid", "guid", "key", "fk", "pk", "oid", "sk", "gid", "uid", "rowid", "idx", "ref",
 ];
 /// Words that may mark a key, but also a number or code of any kind.
 const NUMBER_WORDS: [&str; 15] = [
@@ -350,7 +337,11 @@ impl Reading {
         let mut fit = found.letters as f64;
         fit += if term.matching == Matching::Name { 4.0 } else { 0.0 };
         fit += if is_head { 1.5 } else { 0.0 };
-        fit += if is_contact(term) { 3.0 } else { 0.0 };
+        fit += match is_contact(term) {
+            true if is_head || self.is_head(&found.words, false) => 20.0,
+            true => 3.0,
+            false => 0.0,
+        };
         fit -= if is_foreign { 2.0 } else { 0.0 };
         fit -= if names_person(term) { 20.0 } else { 0.0 };
         if term.label == SuggestedLabel::Ignore {

@@ -81,6 +81,9 @@ impl Rules<'_> {
         let is_own = !refers && !is_other && is_own_key(self.reading, &self.context.words);
         let names_table =
             is_own && self.reading.key_word() == KeyWord::Key && !self.reading.base().is_empty();
+        if self.facts.is_primary_key && self.numbers_persons() {
+            return Some(self.own_key());
+        }
         if let Some(best) = self.best
             && !(is_own && self.facts.is_primary_key || names_table)
             && self.wins_over_key(best, is_person)
@@ -134,6 +137,20 @@ impl Rules<'_> {
             }
             None => Some(Clue::ignore(0.5, "it is a key of something that is no person")),
         }
+    }
+
+    /// Returns whether the name says a number of a person, in a table about persons.
+    fn numbers_persons(&self) -> bool {
+        use Category::*;
+        let is_number = |best: &Best<'_>| {
+            matches!(
+                best.term.category,
+                OtherId | Mrn | Account | Ssn | HealthPlan | Licence
+            )
+        };
+        let is_identifier =
+            |best: &Best<'_>| best.term.label == SuggestedLabel::Identifier && is_number(best);
+        self.context.kind.is_some_and(TableKind::is_person) && self.best.is_some_and(is_identifier)
     }
 
     /// Returns whether the type of the column allows it to be the key of a person.

@@ -336,7 +336,8 @@ pub(super) fn key_target(
         .or(reading.nouns.last());
     let abbreviated = || {
         let language = languages.first()?;
-        let is_short = |word: &&str| dictionary.abbreviates_person(word, language);
+        let is_short =
+            |word: &&str| !dictionary.is_fact(word) && dictionary.abbreviates_person(word, language);
         (reading.key_word() == KeyWord::Key && reading.base().iter().any(is_short))
             .then_some(TableKind::Person)
     };

@@ -103,6 +103,49 @@ fn keys_follow_the_table() {
     );
 }
 
+/// A table that is called after persons and has a key of its own is about facts, and an abbreviation of the table's name is
+/// part of no name.
+#[test]
+fn facts_and_abbreviations() {
+    let notes = vec![
+        column("id", TypeKind::Integer),
+        column("student_id", TypeKind::Integer),
+        column("note", TypeKind::Text),
+    ];
+    expect(
+        &table("student_notes", notes),
+        &["identifier", "person", "sensitive"],
+    );
+    let mut customers = texts(&["nom_cli", "tel_cli"]);
+    customers.push(key("id_cli"));
+    expect(
+        &table("clientes", customers),
+        &["identifier", "identifier", "person"],
+    );
+}
+
+/// Samples of persons have weights and no keys; frequency tables count.
+#[test]
+fn samples_and_frequencies() {
+    let mut sample = texts(&[
+        "sex",
+        "race",
+        "marital_status",
+        "occupation",
+        "education",
+        "region",
+    ]);
+    sample.push(column("age", TypeKind::Integer));
+    sample.push(column("final_weight", TypeKind::Decimal));
+    let expected = [
+        "quasi", "quasi", "quasi", "quasi", "quasi", "quasi", "quasi", "weight",
+    ];
+    expect(&table("survey_2020", sample), &expected);
+    let mut frequencies = texts(&["sex", "age_group"]);
+    frequencies.push(column("freq", TypeKind::Integer));
+    expect(&table("t3", frequencies), &["quasi", "quasi", "count"]);
+}
+
 /// A foreign key says more than a name.
 #[test]
 fn references_count() {
