@@ -283,6 +283,9 @@ impl Dictionary {
 
     /// Returns whether the nouns of a language that begin with these letters are persons, or events and persons.
     pub(super) fn abbreviates_person(&self, letters: &str, language: &str) -> bool {
+        if self.vocabulary.contains(letters) {
+            return false;
+        }
         let all = self
             .abbreviations
             .get(letters)

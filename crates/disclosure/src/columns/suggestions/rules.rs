@@ -565,7 +565,7 @@ impl Rules<'_> {
             clues.push(Clue::new(
                 found.label,
                 found.category,
-                2.0 + (odds / (1.0 - odds)).ln(),
+                2.5 + (odds / (1.0 - odds)).ln(),
                 reason,
             ));
         }
@@ -608,6 +608,7 @@ pub(super) fn fits_type(term: &Term, facts: &ColumnFacts) -> bool {
     );
     let is_time = matches!(facts.kind, TypeKind::Date | TypeKind::Timestamp | TypeKind::Time);
     let is_flag = facts.kind == TypeKind::Boolean;
+    let is_shorter = |length| facts.max_length.is_some_and(|most| most < length);
     match (term.label, term.category) {
         (SuggestedLabel::Identifier | SuggestedLabel::Person | SuggestedLabel::Household, _)
             if is_flag || is_time =>
@@ -616,6 +617,8 @@ pub(super) fn fits_type(term: &Term, facts: &ColumnFacts) -> bool {
         }
         (_, Name | Email | Url | FreeText | Ip) if is_flag || is_time => false,
         (_, Email | Url | FreeText) if is_number => false,
+        (_, Email | Url | FreeText | Ip) if is_shorter(6) => false,
+        (SuggestedLabel::Identifier, Phone | Fax | Ssn | Account) if is_shorter(4) => false,
         (SuggestedLabel::Identifier, Name) if is_number => false,
         (_, Credential | Geographic | Financial) if is_flag => false,
         (_, Credential | Financial) if is_time => false,
