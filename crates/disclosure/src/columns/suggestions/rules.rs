@@ -316,6 +316,13 @@ impl Rules<'_> {
         let base = if term.matching == Matching::Name { 0.3 } else { 1.5 };
         let mut weight = base + 1.8 * best.coverage + self.about_people(dependence(term));
         weight -= if best.is_foreign { 0.7 } else { 0.0 };
+        // In a table about events a plain name is often that of the event.
+        let is_plain_name = term.category == Category::Name && term.matching == Matching::Name;
+        weight -= if is_plain_name && self.context.kind == Some(TableKind::Event) {
+            1.0
+        } else {
+            0.0
+        };
         Some(Clue::new(term.label, term.category, weight, said(term)))
     }
 
