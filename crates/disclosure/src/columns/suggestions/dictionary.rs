@@ -4,7 +4,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 
 use super::name_words::{expand_umlauts, split_words};
-use super::reading::names_person;
+use super::reading::{is_key_word, names_person};
 use super::term_files;
 use super::{Category, SuggestedLabel, TableKind};
 
@@ -346,8 +346,7 @@ impl Dictionary {
             _ => self.vocabulary.contains(part) || self.nouns.contains_key(part),
         };
         let is_split = |first: &str, second: &str| {
-            let is_key =
-                |part: &str, other: &str| KEY_WORDS.contains(&part) && self.nouns.contains_key(other);
+            let is_key = |part: &str, other: &str| is_key_word(part) && self.nouns.contains_key(other);
             is_part(first) && is_part(second) || is_key(second, first) || is_key(first, second)
         };
         let places = (2..word.len().saturating_sub(1)).filter(|&place| word.is_char_boundary(place));
@@ -356,11 +355,6 @@ impl Dictionary {
             .find(|(first, second)| is_split(first, second))
     }
 }
-
-/// Words that mark a key and nothing else.
-const KEY_WORDS: [&str; 12] = [
-    "id", "uuid", "guid", "key", "fk", "pk", "oid", "sk", "idx", "nr", "no", "num",
-];
 
 /// Returns the words of a term in each of its spellings. Names are read with English plurals; elsewhere `ies` is the plural
 /// of `ie`.

@@ -113,8 +113,7 @@ fn common_word<'a>(words: impl Iterator<Item = Option<&'a String>>) -> Option<St
     let most = counts
         .into_iter()
         .max_by_key(|&(word, count)| (count, Reverse(word)))?;
-    let is_key = KEY_WORDS.contains(&most.0) || NUMBER_WORDS.contains(&most.0);
-    (most.1 >= 4 && most.1 * 2 > total && !is_key).then(|| most.0.to_string())
+    (most.1 >= 4 && most.1 * 2 > total && !is_key_word(most.0)).then(|| most.0.to_string())
 }
 
 /// Returns the words of a name without what it shares with the others, with the table, or with every table about persons:
@@ -213,22 +212,17 @@ impl Reading {
 
     /// Returns the words that are no key words.
     pub(super) fn base(&self) -> Vec<&str> {
-        let is_key = |word: &str| KEY_WORDS.contains(&word) || NUMBER_WORDS.contains(&word);
         self.words
             .iter()
             .map(String::as_str)
-            .filter(|word| !is_key(word))
+            .filter(|word| !is_key_word(word))
             .collect()
     }
 
     /// Returns whether the noun at these words is what the name is about, and not what describes it. In English this is
     /// the last one, but what follows a preposition only describes: `dividends_from_stocks`.
     pub(super) fn is_head(&self, words: &Range<usize>, is_noun_first: bool) -> bool {
-        let is_key = |word: &String| {
-            KEY_WORDS.contains(&word.as_str())
-                || NUMBER_WORDS.contains(&word.as_str())
-                || word.bytes().all(|byte| byte.is_ascii_digit())
-        };
+        let is_key = |word: &String| is_key_word(word) || word.bytes().all(|byte| byte.is_ascii_digit());
         if is_noun_first {
             return self.words[self.core.start.min(words.start)..words.start]
                 .iter()
@@ -362,6 +356,11 @@ impl Reading {
             },
         ))
     }
+}
+
+/// Returns whether a word marks a key or a number.
+pub(super) fn is_key_word(word: &str) -> bool {
+    KEY_WORDS.contains(&word) || NUMBER_WORDS.contains(&word)
 }
 
 /// Returns whether a term only says which person: what is said about the person counts more, as in `teacher_email`.

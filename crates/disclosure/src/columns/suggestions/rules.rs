@@ -76,9 +76,11 @@ impl Rules<'_> {
         if !is_key_or_noun {
             return None;
         }
+        // A person's key in a table about something else is no key of the table, even if both share a word.
         let is_other =
             is_person && !context.kind.is_some_and(TableKind::is_person) && !self.reading.base().is_empty();
         let is_own = !refers && !is_other && is_own_key(self.reading, &self.context.words);
+        // `visit_id` in visits, whatever terms say about visits.
         let names_table =
             is_own && self.reading.key_word() == KeyWord::Key && !self.reading.base().is_empty();
         if self.facts.is_primary_key && self.numbers_persons() {
@@ -90,6 +92,7 @@ impl Rules<'_> {
         {
             return None;
         }
+        // A lone `uid` is mostly that of a user.
         let is_user =
             self.reading.base().is_empty() && self.reading.words.last().is_some_and(|word| word == "uid");
         if is_user && !self.facts.is_primary_key && !context.kind.is_some_and(TableKind::is_person) {
