@@ -138,6 +138,11 @@ impl Rules<'_> {
                     "it is a key, and the table is about persons",
                 ))
             }
+            None if context.people > 0.0 && context.person_keys == 0 && context.unknown_keys == 1 => {
+                let reason =
+                    "it is the only key to something else, and the table is about persons or their events";
+                Some(Clue::new(Person, Category::OtherId, 1.3, reason))
+            }
             None => Some(Clue::ignore(0.5, "it is a key of something that is no person")),
         }
     }
@@ -472,7 +477,7 @@ impl Rules<'_> {
         let (label, category, share) = self.context.neighbours?;
         let reason = format!("most other columns are about {}", describe(category));
         let is_text = matches!(self.facts.kind, TypeKind::Text | TypeKind::Enum);
-        (self.context.people > 0.0 && (is_text || self.context.is_sample))
+        (self.context.people > 0.0 && (is_text || self.context.is_sample && label == SuggestedLabel::Quasi))
             .then(|| Clue::new(label, category, 0.6 + share * 1.2, reason))
     }
 

@@ -78,6 +78,8 @@ pub(super) struct Context {
     pub(super) has_primary_key: bool,
     /// Number of columns that are keys of a person.
     pub(super) person_keys: usize,
+    /// Number of columns that are keys of something unknown.
+    pub(super) unknown_keys: usize,
     /// Label and category that most other columns have, if most have the same, with their share.
     pub(super) neighbours: Option<(SuggestedLabel, Category, f64)>,
     /// Whether it looks like a sample of persons without their names, as surveys publish.
@@ -121,6 +123,13 @@ impl Context {
                     target.filter(|kind| kind.is_person() && is_key && !is_audit)
                 });
         let targets: Vec<TableKind> = targets.collect();
+        let is_unknown = |(reading, best): &(&Reading, &Option<Best<'_>>)| {
+            reading.key_word() == KeyWord::Key
+                && best.is_none()
+                && reading.nouns.is_empty()
+                && !is_own_key(reading, &words)
+        };
+        let unknown_keys = readings.iter().zip(best).filter(is_unknown).count();
         let refers = targets.contains(&TableKind::Person);
         let counts = best
             .iter()
@@ -171,6 +180,7 @@ impl Context {
             has_key,
             has_primary_key,
             person_keys: targets.len(),
+            unknown_keys,
             neighbours,
             is_sample,
             languages: main,
