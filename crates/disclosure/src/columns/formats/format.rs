@@ -138,9 +138,9 @@ formats! {
     DutchPostcode: Quasi, Geographic, 0.05, 0.8, 0.93, "Dutch postcodes";
     CanadianPostcode: Quasi, Geographic, 0.01, 0.8, 0.95, "Canadian postcodes";
     BritishPostcode: Quasi, Geographic, 0.02, 0.7, 0.94, "UK postcodes";
-    PortuguesePostcode: Quasi, Geographic, 0.03, 0.8, 0.88, "Portuguese postcodes";
+    PortuguesePostcode: Quasi, Geographic, 0.03, 0.8, 0.75, "Portuguese postcodes";
     BrazilianPostcode: Quasi, Geographic, 0.03, 0.8, 0.9, "Brazilian postcodes";
-    PolishPostcode: Quasi, Geographic, 0.03, 0.8, 0.88, "Polish postcodes";
+    PolishPostcode: Quasi, Geographic, 0.03, 0.8, 0.8, "Polish postcodes";
     FivePostcode: Quasi, Geographic, 0.5, 0.95, 0.75, "five digits over the whole range of postcodes";
     MixedPostcode: Quasi, Geographic, 0.1, 0.9, 0.85, "postcodes of several countries";
     UserAgent: Quasi, Device, 0.0005, 0.3, 0.95, "user agents of browsers";
@@ -149,6 +149,7 @@ formats! {
     Icd10: Sensitive, Health, 0.1, 0.85, 0.9, "ICD-10 codes";
     Drug: Sensitive, Health, 0.005, 0.5, 0.94, "drugs with doses";
     Lab: Sensitive, Health, 0.02, 0.6, 0.93, "findings with units of a laboratory";
+    Diagnosis: Sensitive, Health, 0.01, 0.55, 0.88, "names of diseases";
     BloodGroup: Sensitive, Health, 0.02, 0.9, 0.9, "blood groups";
     Genotype: Sensitive, Genetic, 0.0005, 0.3, 0.96, "variants of genes";
     Jwt: Sensitive, Credential, 0.0001, 0.2, 0.97, "JSON web tokens";
@@ -157,8 +158,8 @@ formats! {
     ApiKey: Sensitive, Credential, 0.003, 0.5, 0.92, "keys or tokens of high entropy";
     PersonText: Sensitive, FreeText, 0.05, 0.4, 0.9, "texts with words about people";
     Login: Identifier, Account, 0.05, 0.4, 0.8, "login names made from names of people";
-    PersonName: Identifier, Name, 0.04, 0.2, 0.95, "names of people";
-    SingleName: Identifier, Name, 0.06, 0.35, 0.92, "given names or surnames";
+    PersonName: Identifier, Name, 0.07, 0.12, 0.95, "names of people";
+    SingleName: Identifier, Name, 0.1, 0.35, 0.92, "given names or surnames";
     // What follows raises no alarm.
     Cnpj: Ignore, Technical, 0.01, 0.5, 0.9, "Brazilian numbers of firms with right check digits";
     Gtin: Ignore, Technical, 0.05, 0.7, 0.93, "article numbers with a right check digit";

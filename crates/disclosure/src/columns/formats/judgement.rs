@@ -170,11 +170,7 @@ fn is_possible(statistics: &Statistics, format: Format) -> bool {
         Format::Ethnicity => {
             share(Format::Ethnicity) >= 0.04 && share(Format::Ethnicity) >= share(Format::Nationality)
         }
-        Format::PersonName => {
-            let shape = share(Format::NameShape) + share(Format::SingleShape);
-            shape.max(share(Format::PersonName)) >= 0.75
-                && share(Format::PersonName) >= share(Format::SingleShape)
-        }
+        Format::PersonName => are_names(statistics),
         Format::SingleName => share(Format::SingleShape) >= 0.6,
         Format::Card | Format::Imei | Format::Npi | Format::Gtin => !is_sequence,
         Format::PersonText | Format::ProductText => share(Format::Text) >= 0.5,
@@ -213,23 +209,39 @@ fn is_ipv4(statistics: &Statistics) -> bool {
     is_address && statistics.count_of(Format::Version) as f64 <= 0.02 * addresses
 }
 
+/// Names of people: known names are frequent, or all of many different values are written like names.
+fn are_names(statistics: &Statistics) -> bool {
+    let share = |format| statistics.share(format);
+    let names = share(Format::PersonName);
+    let shape = (share(Format::NameShape) + share(Format::SingleShape)).max(names);
+    let is_frequent = names >= 0.35 && shape >= 0.75;
+    let is_varied =
+        names >= 0.12 && share(Format::NameShape) >= 0.95 && statistics.distinct.estimate() >= 20.0;
+    (is_frequent || is_varied) && names >= share(Format::SingleShape)
+}
+
+/// Telephone numbers without separators: all begin with 0, or they do not come from a few ranges.
 fn is_bare_phone(statistics: &Statistics) -> bool {
     let with_zero = (statistics.leading & 0b11_1111_1111).count_ones();
-    let is_varied =
-        with_zero > 0 && with_zero == statistics.leading.count_ones() || statistics.leading.count_ones() >= 5;
+    let leading = statistics.leading.count_ones();
     let is_distinct = statistics.distinct.estimate() >= 0.3 * statistics.present as f64;
-    is_varied
+    (leading == with_zero || leading >= 3)
         && is_distinct
         && !statistics.integers.is_sequence()
         && statistics.share(Format::EpochLike) < 0.2
 }
 
+/// Postcodes of five digits: the smallest is 00010 in Rome, and they are spread over several regions.
 fn is_five_postcode(statistics: &Statistics) -> bool {
-    let spread = f64::from(statistics.leading.count_ones());
-    statistics.integers.min >= 501.0
+    let spread = statistics.leading.count_ones();
+    let regions = (0..10)
+        .filter(|first| statistics.leading >> (10 * first) & 0x3ff != 0)
+        .count();
+    statistics.integers.min >= 10.0
         && !statistics.integers.is_sequence()
         && statistics.present >= 15
-        && spread >= (statistics.distinct.estimate() / 5.0).clamp(6.0, 15.0)
+        && regions >= 3
+        && f64::from(spread) >= (statistics.distinct.estimate() / 5.0).clamp(5.0, 8.0)
 }
 
 fn is_icd(statistics: &Statistics) -> bool {
