@@ -147,6 +147,7 @@ formats! {
     Ethnicity: Quasi, Ethnicity, 0.01, 0.8, 0.93, "words for ethnic origins";
     Religion: Sensitive, Religion, 0.01, 0.8, 0.95, "words for religions";
     Icd10: Sensitive, Health, 0.1, 0.85, 0.9, "ICD-10 codes";
+    Atc: Sensitive, Health, 0.03, 0.85, 0.8, "ATC codes of drugs";
     Drug: Sensitive, Health, 0.005, 0.5, 0.94, "drugs with doses";
     Lab: Sensitive, Health, 0.02, 0.6, 0.93, "findings with units of a laboratory";
     Diagnosis: Sensitive, Health, 0.01, 0.55, 0.88, "names of diseases";
@@ -159,6 +160,7 @@ formats! {
     PersonText: Sensitive, FreeText, 0.05, 0.4, 0.9, "texts with words about people";
     Login: Identifier, Account, 0.05, 0.4, 0.8, "login names made from names of people";
     PersonName: Identifier, Name, 0.07, 0.12, 0.95, "names of people";
+    LikeName: Identifier, Name, 0.35, 0.97, 0.75, "words written like names of people, some of which are known";
     SingleName: Identifier, Name, 0.1, 0.35, 0.92, "given names or surnames";
     // What follows raises no alarm.
     Cnpj: Ignore, Technical, 0.01, 0.5, 0.9, "Brazilian numbers of firms with right check digits";
@@ -185,6 +187,7 @@ formats! {
     Date: Ignore, Technical, 0.5, 2.0, 0.0, "dates";
     NameShape: Ignore, Technical, 0.5, 2.0, 0.0, "words in the shape of a name";
     SingleShape: Ignore, Technical, 0.5, 2.0, 0.0, "single capitalised words";
+    SurePersonText: Ignore, Technical, 0.5, 2.0, 0.0, "texts with words about people alone";
     Text: Ignore, Technical, 0.5, 2.0, 0.0, "texts";
     Digits5: Ignore, Technical, 0.5, 2.0, 0.0, "five digits";
     WeakLab: Ignore, Technical, 0.5, 2.0, 0.0, "findings in a word";

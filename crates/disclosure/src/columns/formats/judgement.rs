@@ -137,6 +137,7 @@ fn observed(statistics: &Statistics, format: Format) -> f64 {
                     share(Format::Ipv4)
                 }
         }
+        Format::LikeName => share(Format::NameShape),
         Format::PersonName => {
             share(Format::PersonName) + 0.5 * share(Format::SingleName).min(share(Format::SingleShape))
         }
@@ -173,7 +174,9 @@ fn is_possible(statistics: &Statistics, format: Format) -> bool {
         Format::PersonName => are_names(statistics),
         Format::SingleName => share(Format::SingleShape) >= 0.6,
         Format::Card | Format::Imei | Format::Npi | Format::Gtin => !is_sequence,
-        Format::PersonText | Format::ProductText => share(Format::Text) >= 0.5,
+        Format::PersonText => share(Format::Text) >= 0.5 && share(Format::SurePersonText) >= 0.12,
+        Format::ProductText => share(Format::Text) >= 0.5,
+        Format::LikeName => share(Format::PersonName) >= 0.1 && statistics.distinct.estimate() >= 20.0,
         _ => true,
     }
 }
@@ -217,7 +220,8 @@ fn are_names(statistics: &Statistics) -> bool {
     let is_frequent = names >= 0.35 && shape >= 0.75;
     let is_varied =
         names >= 0.12 && share(Format::NameShape) >= 0.95 && statistics.distinct.estimate() >= 20.0;
-    (is_frequent || is_varied) && names >= share(Format::SingleShape)
+    let few = statistics.present >= 30 && statistics.distinct.estimate() < 8.0 && names < 0.75;
+    (is_frequent || is_varied) && names >= share(Format::SingleShape) && !few
 }
 
 /// Telephone numbers without separators: all begin with 0, or they do not come from a few ranges.

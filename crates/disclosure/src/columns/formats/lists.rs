@@ -1,5 +1,5 @@
-//! Lists of frequent words in English, German, French, Spanish, Italian, Dutch and Portuguese, and some from other languages.
-//! Case and accents do not matter.
+//! Lists of frequent words in English, German, French, Spanish, Italian, Dutch and Portuguese, and some from
+//! other languages. Case and accents do not matter.
 
 /// Given names that are frequent in national statistics.
 pub(super) const GIVEN_NAMES: &str = "\
@@ -251,7 +251,7 @@ desconocido sconosciuto onbekend desconhecido undisclosed transgender undetermin
 
 /// Words for marital status.
 pub(super) const MARITAL: &str = "\
-single married divorced widowed separated unmarried widow widower partnership cohabiting engaged spouse \
+never civil domestic single married divorced widowed separated unmarried widow widower partnership cohabiting engaged spouse \
 ledig verheiratet geschieden verwitwet getrennt lebenspartnerschaft célibataire marié mariée divorcé divorcée veuf veuve pacsé \
 pacsée séparé séparée soltero soltera casado casada divorciado divorciada viudo viuda separado separada celibe nubile \
 coniugato coniugata divorziato divorziata vedovo vedova separato separata ongehuwd gehuwd gescheiden verweduwd weduwe weduwnaar \
@@ -412,22 +412,24 @@ pub(super) const STREET_ENDINGS: &[&str] = &[
 
 /// Words that texts about people have.
 pub(super) const ABOUT_PEOPLE: &str = "\
-patient patients pat pt he she his her him mr mrs ms client customer employee student pupil mother father daughter son wife \
-husband sister child caller tenant applicant complains complained denies \
-admitted discharged diagnosed prescribed presented allergic suffers surgery symptoms diagnosis pain fever hospital \
-medication treatment therapy depression diabetes asthma hypertension pregnant smoker \
-patientin patienten herr frau klagt berichtet verordnung befund diagnose anamnese familienanamnese mutter vater tochter sohn \
-kunde kundin schüler schülerin mitarbeiter mitarbeiterin ehefrau ehemann schmerzen rückenschmerzen überweisung verdacht \
-angesetzt wiedervorlage beschwerden krankschreibung sturz prellung telefonat allergie operation seine ihm \
-patiente mme monsieur madame consulte douleurs douleur antécédents mère père fils fille époux épouse client cliente \
-souffre allergique hospitalisé élève salarié prescrit traitement \
-paciente refiere dolor antecedentes madre padre hija hijo esposa marido cliente señor señora sr sra ingresado alergia tratamiento \
-alumno alumna empleado empleada presenta \
-paziente riferisce dolore anamnesi madre padre figlia figlio moglie marito signora signor terapia ricoverato allergia \
-dipendente studente lamenta \
-patiënt patiënte klaagt pijn moeder vader dochter zoon mevrouw mevr meneer dhr cliënt leerling medewerker hij zij \
-behandeling opgenomen allergisch huisarts \
-dor queixa queixa-se mãe pai filha filho esposo senhora senhor aluno aluna funcionário internado relata sente";
+patient patients pat pt he she his her him mr mrs complains complained denies admitted discharged \
+diagnosed prescribed presented suffers surgery diagnosis medication depression diabetes asthma \
+hypertension pregnant smoker patientin patienten herr frau klagt berichtet verordnung befund diagnose \
+anamnese familienanamnese schmerzen rückenschmerzen überweisung verdacht angesetzt wiedervorlage \
+beschwerden krankschreibung sturz prellung telefonat allergie seine ihm patiente mme monsieur madame \
+consulte douleurs douleur antécédents souffre allergique hospitalisé prescrit paciente refiere dolor \
+antecedentes señor señora sr sra ingresado alergia presenta paziente riferisce dolore anamnesi marito \
+signora signor ricoverato allergia lamenta patiënt patiënte klaagt pijn mevrouw mevr meneer dhr hij zij \
+opgenomen allergisch huisarts dor queixa queixa-se senhora senhor internado relata sente";
+
+/// Words that texts about people have, but others as well.
+pub(super) const MAYBE_ABOUT_PEOPLE: &str = "\
+client customer employee student pupil mother father daughter son wife husband sister child caller tenant \
+applicant mutter vater tochter sohn kunde kundin schüler schülerin mitarbeiter mitarbeiterin ehefrau ehemann \
+mère père fils fille époux épouse cliente élève salarié madre padre hija hijo esposa marido alumno alumna \
+empleado empleada figlia figlio moglie dipendente studente moeder vader dochter zoon cliënt leerling \
+medewerker mãe pai filha filho esposo aluno aluna funcionário treatment therapy hospital operation symptoms \
+pain fever allergic traitement tratamiento terapia behandeling";
 
 /// Names of diseases, and parts of them.
 pub(super) const DISEASES: &str = "\

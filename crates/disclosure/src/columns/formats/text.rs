@@ -35,6 +35,7 @@ pub(super) struct Words {
     streets: usize,
     drugs: usize,
     people: usize,
+    maybe_people: usize,
     goods: usize,
 }
 
@@ -51,6 +52,7 @@ impl Words {
             streets: 0,
             drugs: 0,
             people: 0,
+            maybe_people: 0,
             goods: 0,
         };
         each_word(text, buffer, |word| words.add(word));
@@ -99,7 +101,9 @@ impl Words {
         self.streets +=
             usize::from(topics.has(Topics::STREET) && letters.len() > 1 || ends_like_a_street(letters));
         self.drugs += usize::from(topics.has(Topics::DRUG));
-        self.people += usize::from(topics.has(Topics::ABOUT_PEOPLE) && letters.chars().nth(1).is_some());
+        let is_word = letters.chars().nth(1).is_some();
+        self.people += usize::from(topics.has(Topics::ABOUT_PEOPLE) && is_word);
+        self.maybe_people += usize::from(topics.has(Topics::MAYBE_ABOUT_PEOPLE));
         self.goods += usize::from(topics.has(Topics::ABOUT_GOODS));
     }
 
@@ -122,12 +126,13 @@ impl Words {
             formats.add(Format::Text);
             formats.add_if(
                 Format::PersonText,
-                self.people > 0 && self.people >= self.goods && !is_log && self.count >= 5,
+                self.people + self.maybe_people > self.goods && !is_log && self.count >= 5,
             );
             formats.add_if(
-                Format::ProductText,
-                self.goods > 0 && self.goods > self.people && !is_log,
+                Format::SurePersonText,
+                self.people > 0 && self.people >= self.goods && !is_log,
             );
+            formats.add_if(Format::ProductText, self.goods > self.people && !is_log);
         }
         if shape.digits == 0 && self.count <= 7 && self.not_names == 0 && !has_firm {
             self.add_names(&mut formats, text);
@@ -248,7 +253,8 @@ fn is_log_line(text: &str, first: Topics) -> bool {
         .any(|level| text.contains(level))
 }
 
-/// Returns the number of parts of a text that is written like a name: each begins with a capital, or is a particle.
+/// Returns the number of parts of a text that is written like a name: each begins with a capital, or is a
+/// particle.
 fn name_tokens(text: &str) -> Option<usize> {
     let mut tokens = 0;
     let mut capitals = 0;
