@@ -201,7 +201,7 @@ fn is_plate(bytes: &[u8], compact: &[u8]) -> bool {
     // Brazil: Mercosul since 2018, and before.
     let brazilian = has_pattern(text, b"AAA9A99") || has_pattern(text, b"AAA-9999") && compact.len() == 7;
     french && no(b"IOU")
-        || british && no(b"IQ") && matches!(year(2), 2..=29 | 51..=79)
+        || british && no(b"IQ") && matches!(year(2), 2..=49 | 51..=99)
         || spanish && no(b"AEIOUQ")
         || brazilian
         || is_german_plate(text)

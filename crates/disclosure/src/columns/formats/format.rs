@@ -128,6 +128,7 @@ formats! {
     Plate: Identifier, Vehicle, 0.3, 0.85, 0.88, "number plates";
     Street: Identifier, Geographic, 0.005, 0.6, 0.92, "street lines";
     BirthDate: Quasi, Date, 0.5, 0.8, 0.85, "dates spread over many years up to now, like dates of birth";
+    BirthYear: Quasi, Date, 0.5, 0.9, 0.6, "years spread like years of birth";
     Age: Quasi, Demographic, 0.5, 0.8, 0.62, "whole numbers distributed like ages";
     Sex: Quasi, Demographic, 0.02, 0.85, 0.95, "words or letters for sexes";
     Marital: Quasi, Demographic, 0.01, 0.85, 0.93, "words for marital status";

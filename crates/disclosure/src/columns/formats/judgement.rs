@@ -120,7 +120,8 @@ fn observed(statistics: &Statistics, format: Format) -> f64 {
     let share = |format| statistics.share(format);
     match format {
         Format::Sex => share(Format::Sex).max(letters_for_sexes(statistics)),
-        Format::BirthDate => (share(Format::Date)).max(bare_years(statistics)),
+        Format::BirthDate => share(Format::Date),
+        Format::BirthYear => bare_years(statistics),
         Format::FutureDate => future_share(statistics) * share(Format::Date),
         Format::Age => small_share(statistics, 0, 115),
         Format::FivePostcode | Format::ZipPlus4 => share(Format::Digits5) + share(Format::ZipPlus4),
@@ -156,6 +157,7 @@ fn is_possible(statistics: &Statistics, format: Format) -> bool {
         Format::Isbn10 => share(Format::Isbn10) > share(Format::Nhs) * 1.02,
         Format::Ssn => share(Format::Ssn) >= 0.9 * share(Format::SsnShape),
         Format::Sex => share(Format::Sex) < 0.8 || statistics.men > 0 && statistics.women > 0,
+        Format::BirthYear => is_birth_year(statistics),
         Format::BirthDate => is_birth_date(statistics),
         Format::FutureDate => future_share(statistics) > 0.97,
         Format::Age => is_age(statistics),
@@ -327,34 +329,57 @@ fn bare_years(statistics: &Statistics) -> f64 {
     statistics.bare_years.iter().sum::<u64>() as f64 / statistics.present.max(1) as f64
 }
 
-/// Dates of birth: spread over decades, none in the future, few in the last years, without a time of day.
-fn is_birth_date(statistics: &Statistics) -> bool {
-    let dates = statistics.share(Format::Date) >= 0.5;
-    let years = if dates {
-        &statistics.years
-    } else {
-        &statistics.bare_years
-    };
-    let total: u64 = years.iter().sum();
-    let now = current_year();
-    let quantile = |share: f64| {
+/// Years of dates, and how many there are.
+struct Years<'a> {
+    counts: &'a [u64],
+    total: u64,
+}
+
+impl Years<'_> {
+    fn of(counts: &[u64]) -> Years<'_> {
+        let total = counts.iter().sum();
+        Years { counts, total }
+    }
+
+    /// Returns the year up to which there is a share of the dates.
+    fn quantile(&self, share: f64) -> usize {
         let mut sum = 0;
-        let place = years.iter().position(|count| {
+        let place = self.counts.iter().position(|count| {
             sum += count;
-            sum as f64 >= share * total as f64
+            sum as f64 >= share * self.total as f64
         });
         place.map_or(0, |place| place + usize::from(FIRST_YEAR))
-    };
-    total >= 10
+    }
+
+    /// Returns whether the years are spread over decades, none of them in the future, and few of them recent.
+    fn are_of_births(&self) -> bool {
+        let now = current_year();
+        self.total >= 10
+            && self.quantile(0.02) >= 1895
+            && self.quantile(0.995) <= now
+            && self.quantile(0.9) - self.quantile(0.1) >= 18
+            && self.quantile(0.5) + 14 <= now
+            && self.quantile(0.85) + 3 <= now
+    }
+}
+
+/// Dates of birth: without a time of day, and not all of them the first of a year.
+fn is_birth_date(statistics: &Statistics) -> bool {
+    let years = Years::of(&statistics.years);
+    years.are_of_births()
         && !statistics.integers.is_sequence()
-        && quantile(0.02) >= 1895
-        && quantile(0.995) <= now
-        && quantile(0.9) - quantile(0.1) >= 18
-        && quantile(0.5) + 14 <= now
-        && quantile(0.85) + 3 <= now
-        && statistics.timed * 20 <= total
-        && (!dates || statistics.new_years * 3 <= total)
-        && (dates || (1930..=2005).contains(&quantile(0.5)) && quantile(0.98) + 2 <= now)
+        && statistics.timed * 20 <= years.total
+        && statistics.new_years * 3 <= years.total
+}
+
+/// Years of birth: of people most of whom are grown up, because other years are often recent.
+fn is_birth_year(statistics: &Statistics) -> bool {
+    let years = Years::of(&statistics.bare_years);
+    years.are_of_births()
+        && !statistics.integers.is_sequence()
+        && (1930..=2000).contains(&years.quantile(0.5))
+        && years.quantile(0.9) - years.quantile(0.1) >= 25
+        && years.quantile(0.98) + 2 <= current_year()
 }
 
 /// Formats of software that no value about a person has.
