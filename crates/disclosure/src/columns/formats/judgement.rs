@@ -307,8 +307,9 @@ fn is_coordinate(statistics: &Statistics) -> bool {
         false => range.min.abs().min(range.max.abs()),
     };
     let is_region = nearest >= 5.0 && span <= 60.0 && nearest >= 0.2 * span;
+    let is_western = range.max < -0.3 && span <= 3.0;
     let is_world = statistics.negative * 20 > range.count && span >= 60.0;
-    is_region || is_world
+    is_region || is_western || is_world
 }
 
 /// Returns the current year, by which dates of birth differ from dates in the future.

@@ -342,7 +342,7 @@ pub(super) const RELIGION_STEMS: &[&str] = &[
 
 /// Words that occur in religions, but elsewhere too.
 pub(super) const WEAK_RELIGIONS: &str = "\
-roman rooms church of england no none other religion without ohne keine sans aucune ninguna nessuna geen sem religião religión \
+roman rooms bekenntnis church of england no none other religion without ohne keine sans aucune ninguna nessuna geen sem religião religión \
 religione latter day saints witness witnesses römisch griechisch romain romano romana and the unaffiliated not stated \
 unknown andere sonstige autre otra altra outra greek united reformed sin free zeugen jehovas";
 
