@@ -128,6 +128,7 @@ formats! {
     Plate: Identifier, Vehicle, 0.3, 0.85, 0.88, "number plates";
     Street: Identifier, Geographic, 0.005, 0.6, 0.92, "street lines";
     BirthDate: Quasi, Date, 0.5, 0.8, 0.85, "dates spread over many years up to now, like dates of birth";
+    BirthYear: Quasi, Date, 0.5, 0.9, 0.6, "years spread like years of birth";
     Age: Quasi, Demographic, 0.5, 0.8, 0.62, "whole numbers distributed like ages";
     Sex: Quasi, Demographic, 0.02, 0.85, 0.95, "words or letters for sexes";
     Marital: Quasi, Demographic, 0.01, 0.85, 0.93, "words for marital status";
@@ -138,17 +139,19 @@ formats! {
     DutchPostcode: Quasi, Geographic, 0.05, 0.8, 0.93, "Dutch postcodes";
     CanadianPostcode: Quasi, Geographic, 0.01, 0.8, 0.95, "Canadian postcodes";
     BritishPostcode: Quasi, Geographic, 0.02, 0.7, 0.94, "UK postcodes";
-    PortuguesePostcode: Quasi, Geographic, 0.03, 0.8, 0.88, "Portuguese postcodes";
+    PortuguesePostcode: Quasi, Geographic, 0.03, 0.8, 0.75, "Portuguese postcodes";
     BrazilianPostcode: Quasi, Geographic, 0.03, 0.8, 0.9, "Brazilian postcodes";
-    PolishPostcode: Quasi, Geographic, 0.03, 0.8, 0.88, "Polish postcodes";
+    PolishPostcode: Quasi, Geographic, 0.03, 0.8, 0.8, "Polish postcodes";
     FivePostcode: Quasi, Geographic, 0.5, 0.95, 0.75, "five digits over the whole range of postcodes";
     MixedPostcode: Quasi, Geographic, 0.1, 0.9, 0.85, "postcodes of several countries";
     UserAgent: Quasi, Device, 0.0005, 0.3, 0.95, "user agents of browsers";
     Ethnicity: Quasi, Ethnicity, 0.01, 0.8, 0.93, "words for ethnic origins";
     Religion: Sensitive, Religion, 0.01, 0.8, 0.95, "words for religions";
     Icd10: Sensitive, Health, 0.1, 0.85, 0.9, "ICD-10 codes";
+    Atc: Sensitive, Health, 0.03, 0.85, 0.8, "ATC codes of drugs";
     Drug: Sensitive, Health, 0.005, 0.5, 0.94, "drugs with doses";
     Lab: Sensitive, Health, 0.02, 0.6, 0.93, "findings with units of a laboratory";
+    Diagnosis: Sensitive, Health, 0.01, 0.55, 0.88, "names of diseases";
     BloodGroup: Sensitive, Health, 0.02, 0.9, 0.9, "blood groups";
     Genotype: Sensitive, Genetic, 0.0005, 0.3, 0.96, "variants of genes";
     Jwt: Sensitive, Credential, 0.0001, 0.2, 0.97, "JSON web tokens";
@@ -157,8 +160,9 @@ formats! {
     ApiKey: Sensitive, Credential, 0.003, 0.5, 0.92, "keys or tokens of high entropy";
     PersonText: Sensitive, FreeText, 0.05, 0.4, 0.9, "texts with words about people";
     Login: Identifier, Account, 0.05, 0.4, 0.8, "login names made from names of people";
-    PersonName: Identifier, Name, 0.04, 0.2, 0.95, "names of people";
-    SingleName: Identifier, Name, 0.06, 0.35, 0.92, "given names or surnames";
+    PersonName: Identifier, Name, 0.07, 0.12, 0.95, "names of people";
+    LikeName: Identifier, Name, 0.35, 0.97, 0.75, "words written like names of people, some of which are known";
+    SingleName: Identifier, Name, 0.1, 0.35, 0.92, "given names or surnames";
     // What follows raises no alarm.
     Cnpj: Ignore, Technical, 0.01, 0.5, 0.9, "Brazilian numbers of firms with right check digits";
     Gtin: Ignore, Technical, 0.05, 0.7, 0.93, "article numbers with a right check digit";
@@ -184,6 +188,7 @@ formats! {
     Date: Ignore, Technical, 0.5, 2.0, 0.0, "dates";
     NameShape: Ignore, Technical, 0.5, 2.0, 0.0, "words in the shape of a name";
     SingleShape: Ignore, Technical, 0.5, 2.0, 0.0, "single capitalised words";
+    SurePersonText: Ignore, Technical, 0.5, 2.0, 0.0, "texts with words about people alone";
     Text: Ignore, Technical, 0.5, 2.0, 0.0, "texts";
     Digits5: Ignore, Technical, 0.5, 2.0, 0.0, "five digits";
     WeakLab: Ignore, Technical, 0.5, 2.0, 0.0, "findings in a word";

@@ -120,7 +120,8 @@ fn observed(statistics: &Statistics, format: Format) -> f64 {
     let share = |format| statistics.share(format);
     match format {
         Format::Sex => share(Format::Sex).max(letters_for_sexes(statistics)),
-        Format::BirthDate => (share(Format::Date)).max(bare_years(statistics)),
+        Format::BirthDate => share(Format::Date),
+        Format::BirthYear => bare_years(statistics),
         Format::FutureDate => future_share(statistics) * share(Format::Date),
         Format::Age => small_share(statistics, 0, 115),
         Format::FivePostcode | Format::ZipPlus4 => share(Format::Digits5) + share(Format::ZipPlus4),
@@ -137,6 +138,7 @@ fn observed(statistics: &Statistics, format: Format) -> f64 {
                     share(Format::Ipv4)
                 }
         }
+        Format::LikeName => share(Format::NameShape),
         Format::PersonName => {
             share(Format::PersonName) + 0.5 * share(Format::SingleName).min(share(Format::SingleShape))
         }
@@ -155,6 +157,7 @@ fn is_possible(statistics: &Statistics, format: Format) -> bool {
         Format::Isbn10 => share(Format::Isbn10) > share(Format::Nhs) * 1.02,
         Format::Ssn => share(Format::Ssn) >= 0.9 * share(Format::SsnShape),
         Format::Sex => share(Format::Sex) < 0.8 || statistics.men > 0 && statistics.women > 0,
+        Format::BirthYear => is_birth_year(statistics),
         Format::BirthDate => is_birth_date(statistics),
         Format::FutureDate => future_share(statistics) > 0.97,
         Format::Age => is_age(statistics),
@@ -170,14 +173,12 @@ fn is_possible(statistics: &Statistics, format: Format) -> bool {
         Format::Ethnicity => {
             share(Format::Ethnicity) >= 0.04 && share(Format::Ethnicity) >= share(Format::Nationality)
         }
-        Format::PersonName => {
-            let shape = share(Format::NameShape) + share(Format::SingleShape);
-            shape.max(share(Format::PersonName)) >= 0.75
-                && share(Format::PersonName) >= share(Format::SingleShape)
-        }
+        Format::PersonName => are_names(statistics),
         Format::SingleName => share(Format::SingleShape) >= 0.6,
         Format::Card | Format::Imei | Format::Npi | Format::Gtin => !is_sequence,
-        Format::PersonText | Format::ProductText => share(Format::Text) >= 0.5,
+        Format::PersonText => share(Format::Text) >= 0.5 && share(Format::SurePersonText) >= 0.12,
+        Format::ProductText => share(Format::Text) >= 0.5,
+        Format::LikeName => share(Format::PersonName) >= 0.1 && statistics.distinct.estimate() >= 20.0,
         _ => true,
     }
 }
@@ -213,23 +214,40 @@ fn is_ipv4(statistics: &Statistics) -> bool {
     is_address && statistics.count_of(Format::Version) as f64 <= 0.02 * addresses
 }
 
+/// Names of people: known names are frequent, or all of many different values are written like names.
+fn are_names(statistics: &Statistics) -> bool {
+    let share = |format| statistics.share(format);
+    let names = share(Format::PersonName);
+    let shape = (share(Format::NameShape) + share(Format::SingleShape)).max(names);
+    let is_frequent = names >= 0.35 && shape >= 0.75;
+    let is_varied =
+        names >= 0.12 && share(Format::NameShape) >= 0.95 && statistics.distinct.estimate() >= 20.0;
+    let few = statistics.present >= 30 && statistics.distinct.estimate() < 8.0 && names < 0.75;
+    (is_frequent || is_varied) && names >= share(Format::SingleShape) && !few
+}
+
+/// Telephone numbers without separators: all begin with 0, or they do not come from a few ranges.
 fn is_bare_phone(statistics: &Statistics) -> bool {
     let with_zero = (statistics.leading & 0b11_1111_1111).count_ones();
-    let is_varied =
-        with_zero > 0 && with_zero == statistics.leading.count_ones() || statistics.leading.count_ones() >= 5;
+    let leading = statistics.leading.count_ones();
     let is_distinct = statistics.distinct.estimate() >= 0.3 * statistics.present as f64;
-    is_varied
+    (leading == with_zero || leading >= 3)
         && is_distinct
         && !statistics.integers.is_sequence()
         && statistics.share(Format::EpochLike) < 0.2
 }
 
+/// Postcodes of five digits: the smallest is 00010 in Rome, and they are spread over several regions.
 fn is_five_postcode(statistics: &Statistics) -> bool {
-    let spread = f64::from(statistics.leading.count_ones());
-    statistics.integers.min >= 501.0
+    let spread = statistics.leading.count_ones();
+    let regions = (0..10)
+        .filter(|first| statistics.leading >> (10 * first) & 0x3ff != 0)
+        .count();
+    statistics.integers.min >= 10.0
         && !statistics.integers.is_sequence()
         && statistics.present >= 15
-        && spread >= (statistics.distinct.estimate() / 5.0).clamp(6.0, 15.0)
+        && regions >= 3
+        && f64::from(spread) >= (statistics.distinct.estimate() / 5.0).clamp(5.0, 8.0)
 }
 
 fn is_icd(statistics: &Statistics) -> bool {
@@ -289,8 +307,9 @@ fn is_coordinate(statistics: &Statistics) -> bool {
         false => range.min.abs().min(range.max.abs()),
     };
     let is_region = nearest >= 5.0 && span <= 60.0 && nearest >= 0.2 * span;
+    let is_western = range.max < -0.3 && span <= 3.0;
     let is_world = statistics.negative * 20 > range.count && span >= 60.0;
-    is_region || is_world
+    is_region || is_western || is_world
 }
 
 /// Returns the current year, by which dates of birth differ from dates in the future.
@@ -311,34 +330,57 @@ fn bare_years(statistics: &Statistics) -> f64 {
     statistics.bare_years.iter().sum::<u64>() as f64 / statistics.present.max(1) as f64
 }
 
-/// Dates of birth: spread over decades, none in the future, few in the last years, without a time of day.
-fn is_birth_date(statistics: &Statistics) -> bool {
-    let dates = statistics.share(Format::Date) >= 0.5;
-    let years = if dates {
-        &statistics.years
-    } else {
-        &statistics.bare_years
-    };
-    let total: u64 = years.iter().sum();
-    let now = current_year();
-    let quantile = |share: f64| {
+/// Years of dates, and how many there are.
+struct Years<'a> {
+    counts: &'a [u64],
+    total: u64,
+}
+
+impl Years<'_> {
+    fn of(counts: &[u64]) -> Years<'_> {
+        let total = counts.iter().sum();
+        Years { counts, total }
+    }
+
+    /// Returns the year up to which there is a share of the dates.
+    fn quantile(&self, share: f64) -> usize {
         let mut sum = 0;
-        let place = years.iter().position(|count| {
+        let place = self.counts.iter().position(|count| {
             sum += count;
-            sum as f64 >= share * total as f64
+            sum as f64 >= share * self.total as f64
         });
         place.map_or(0, |place| place + usize::from(FIRST_YEAR))
-    };
-    total >= 10
+    }
+
+    /// Returns whether the years are spread over decades, none of them in the future, and few of them recent.
+    fn are_of_births(&self) -> bool {
+        let now = current_year();
+        self.total >= 10
+            && self.quantile(0.02) >= 1895
+            && self.quantile(0.995) <= now
+            && self.quantile(0.9) - self.quantile(0.1) >= 18
+            && self.quantile(0.5) + 14 <= now
+            && self.quantile(0.85) + 3 <= now
+    }
+}
+
+/// Dates of birth: without a time of day, and not all of them the first of a year.
+fn is_birth_date(statistics: &Statistics) -> bool {
+    let years = Years::of(&statistics.years);
+    years.are_of_births()
         && !statistics.integers.is_sequence()
-        && quantile(0.02) >= 1895
-        && quantile(0.995) <= now
-        && quantile(0.9) - quantile(0.1) >= 18
-        && quantile(0.5) + 14 <= now
-        && quantile(0.85) + 3 <= now
-        && statistics.timed * 20 <= total
-        && (!dates || statistics.new_years * 3 <= total)
-        && (dates || (1930..=2005).contains(&quantile(0.5)) && quantile(0.98) + 2 <= now)
+        && statistics.timed * 20 <= years.total
+        && statistics.new_years * 3 <= years.total
+}
+
+/// Years of birth: of people most of whom are grown up, because other years are often recent.
+fn is_birth_year(statistics: &Statistics) -> bool {
+    let years = Years::of(&statistics.bare_years);
+    years.are_of_births()
+        && !statistics.integers.is_sequence()
+        && (1930..=2000).contains(&years.quantile(0.5))
+        && years.quantile(0.9) - years.quantile(0.1) >= 25
+        && years.quantile(0.98) + 2 <= current_year()
 }
 
 /// Formats of software that no value about a person has.

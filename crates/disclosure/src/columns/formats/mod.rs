@@ -1,9 +1,10 @@
-//! What the values of a column say about it. Values are compared with formats of personal data, such as e-mail addresses,
-//! IBANs and national ids, and counted; no value is kept. Wherever a format has check digits, they are checked.
+//! What the values of a column say about it. Values are compared with formats of personal data, such as
+//! e-mail addresses, IBANs and national ids, and counted; no value is kept. Wherever a format has check
+//! digits, they are checked.
 //!
-//! A value may have several formats. Each is looked for only if the length of the value and its kinds of characters allow it.
-//! Which format a column has is decided at the end (`judgement`), from the share of its values and from how often other values
-//! would have the format by chance.
+//! A value may have several formats. Each is looked for only if the length of the value and its kinds of
+//! characters allow it. Which format a column has is decided at the end (`judgement`), from the share of its
+//! values and from how often other values would have the format by chance.
 
 mod check_digits;
 mod codes;
@@ -47,7 +48,8 @@ pub struct ValueSuggestion {
     pub category: Category,
     /// Estimated probability that label and category are right, from 0 to 1.
     pub confidence: f64,
-    /// Why, in words and numbers that contain no value of the data, such as "96 % of the values are e-mail addresses".
+    /// Why, in words and numbers that contain no value of the data, such as "96 % of the values are e-mail
+    /// addresses".
     pub evidence: String,
 }
 
@@ -94,8 +96,8 @@ impl FormatCounts {
         counts.filter(|(_, count)| *count > 0)
     }
 
-    /// Returns whether the values show that the column is not about this category, for example because none of them
-    /// looks like an e-mail address.
+    /// Returns whether the values show that the column is not about this category, for example because none
+    /// of them looks like an e-mail address.
     pub fn contradict(&self, category: Category) -> bool {
         judgement::contradict(&self.statistics, category)
     }

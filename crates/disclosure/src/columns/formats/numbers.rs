@@ -1,4 +1,5 @@
-//! Values of digits and punctuation: telephone numbers, national ids, cards, addresses of networks, postcodes.
+//! Values of digits and punctuation: telephone numbers, national ids, cards, addresses of networks,
+//! postcodes.
 
 use super::check_digits::{gtin, luhn, npi};
 use super::format::{Format, Formats};
@@ -47,8 +48,8 @@ fn is_http_status(digits: &[u8]) -> bool {
     )
 }
 
-/// Returns whether digits have the prefix and length of an issuer and pass the Luhn test (ISO/IEC 7812; lists of the
-/// issuers Visa, Mastercard, American Express, Discover, Diners Club, JCB, UnionPay, Maestro).
+/// Returns whether digits have the prefix and length of an issuer and pass the Luhn test (ISO/IEC 7812;
+/// lists of the issuers Visa, Mastercard, American Express, Discover, Diners Club, JCB, UnionPay, Maestro).
 pub(super) fn is_card(digits: &[u8]) -> bool {
     let is_issued = match (digits, digits.len()) {
         ([4, ..], 16 | 19)
@@ -67,7 +68,8 @@ pub(super) fn is_card(digits: &[u8]) -> bool {
     is_issued && luhn(digits)
 }
 
-/// National numbering plans, for numbers without separators: DE, FR, UK, NL (with the leading 0), ES, PT, IT, BR, US.
+/// National numbering plans, for numbers without separators: DE, FR, UK, NL (with the leading 0), ES, PT,
+/// IT, BR, US.
 fn is_bare_phone(digits: &[u8]) -> bool {
     match (digits.len(), digits) {
         (10..=12, [0, 1, 5..=7, ..])

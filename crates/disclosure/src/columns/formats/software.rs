@@ -4,7 +4,8 @@ use super::format::{Format, Formats};
 use super::lexicon::{Topics, topics_of};
 use super::shape::Shape;
 
-/// Beginnings of password hashes: crypt(3), PHC strings, Django, Spring, LDAP (RFC 2307), PostgreSQL, WordPress, Drupal.
+/// Beginnings of password hashes: crypt(3), PHC strings, Django, Spring, LDAP (RFC 2307), PostgreSQL,
+/// WordPress, Drupal.
 const PASSWORD_HASHES: [&str; 31] = [
     "$2a$",
     "$2b$",
@@ -78,9 +79,9 @@ const KEYS: [&str; 34] = [
 ];
 
 /// Beginnings of identifiers of well-known services that are not secret.
-const REFERENCES: [&str; 17] = [
+const REFERENCES: [&str; 19] = [
     "cus_", "pi_", "ch_", "in_", "sub_", "evt_", "price_", "prod_", "acct_", "req_", "txn_", "re_", "seti_",
-    "cs_", "pm_", "sha256-", "sha512-",
+    "cs_", "pm_", "sha1-", "sha256-", "sha384-", "sha512-",
 ];
 
 /// Returns the formats of secrets and digests.

@@ -110,7 +110,8 @@ fn wrong_examples() {
     }
 }
 
-/// A format, how to make a value of it, and whether one changed digit and two swapped digits are always found.
+/// A format, how to make a value of it, and whether one changed digit and two swapped digits are always
+/// found.
 struct Checked {
     words: &'static str,
     make: fn(&mut Random) -> String,
@@ -230,7 +231,7 @@ const CHECKED: [Checked; 18] = [
 ];
 
 proptest! {
-    #![proptest_config(crate::tables::config(400))]
+    #![proptest_config(crate::tables::config(200))]
 
     #[test]
     fn right_numbers_pass_and_changed_ones_fail(seed: u64, place: prop::sample::Index, more in 1_u32..10) {

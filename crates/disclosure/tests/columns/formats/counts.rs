@@ -55,7 +55,7 @@ fn strings() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(crate::tables::config(3000))]
+    #![proptest_config(crate::tables::config(800))]
 
     #[test]
     fn no_value_panics_or_is_repeated(values in prop::collection::vec(strings(), 1..20)) {

@@ -4,7 +4,8 @@ use super::score::{KnownColumn, scores};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Returns the file of values: `BENCH_SHARED` or `../shared` next to the repository, or next to its worktrees.
+/// Returns the file of values: `BENCH_SHARED` or `../shared` next to the repository, or next to its
+/// worktrees.
 fn file() -> Option<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let beside = root.ancestors().map(|folder| folder.join("shared"));

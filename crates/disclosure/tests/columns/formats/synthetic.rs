@@ -1,4 +1,5 @@
-//! Columns of other kinds than the shared ones: other languages, notations and decoys. They are random, with a fixed seed.
+//! Columns of other kinds than the shared ones: other languages, notations and decoys. They are random, with
+//! a fixed seed.
 
 use super::random::*;
 use super::score::{KnownColumn, scores};
@@ -62,7 +63,26 @@ phone ch; identifier; phone; +41 79 ### ## ##|079 ### ## ##|0041 44 ### ## ##
 phone pl; identifier; phone; +48 6## ### ###|60# ### ###|+48 22 ### ## ##
 phone uk with brackets; identifier; phone; (020) 7### ####|01632 96####|07%## ######
 postcodes of many countries; quasi; geographic; 1####|75###|%### BX|SW1A %AA|00-###|K1A 0B%|4###-###
-container; ignore; technical; MSKU#######";
+container; ignore; technical; MSKU#######
+phone it bare; identifier; phone; 347#######|333#######|328#######|366#######
+phone br bare; identifier; phone; 119########|219########|319########|859########
+phone us bare; identifier; phone; 212%######|4157######|7135######|305%######
+ip with port; identifier; ip; 8%.1%.%#.1##:8080|19%.4#.%.7#:443
+genotype with colon; sensitive; genetic; rs######:A>G|rs######:C>T
+zip plus 4; quasi; geographic; 0%###-####|3####-####|7####-####
+masked card; ignore; technical; XXXX-XXXX-XXXX-####
+order; ignore; technical; ORD-####-######
+sku in digits; ignore; technical; ####-####
+fraction; ignore; technical; %/3#|1%/4#
+score of a match; ignore; technical; #:#
+pixels; ignore; technical; %##,%##
+ral; ignore; technical; RAL ####
+isin; ignore; technical; US##########
+vat of a firm; ignore; technical; DE#########
+log of nginx; ignore; technical; 2025/03/0% 10:1#:22 [error] 31#31: upstream timed out after %## ms
+log of a server; ignore; technical; LOG:  checkpoint complete: wrote %### buffers
+hex of 12; ignore; technical; ????????????
+etag; ignore; technical; W/\"????????????????\"";
 
 /// Columns of words.
 const PICKED: &str = "\
@@ -142,7 +162,35 @@ role; ignore; technical; admin|editor|viewer|owner|guest
 payment; ignore; technical; credit card|paypal|invoice|cash
 feature flag; ignore; technical; enable_new_checkout|use_dark_mode|show_beta_banner
 sql type; ignore; technical; integer|text|timestamp|boolean|varchar(30)
-movement; ignore; technical; IN|OUT|MOVE";
+movement; ignore; technical; IN|OUT|MOVE
+name fr; identifier; name; Bastien Delacroix|Maëlys Vasseur|Corentin Lecomte|Ghislaine Guillot|Hervé Prévost|Solène Maillard|Muriel Pichon|Yann Rey
+name es in capitals; identifier; name; ZAMORA LUNA, MARIBEL|CORTÉS SOLIS, JACINTO|BENÍTEZ ROMERO, ANA BELÉN|PAREDES GIL, LUIS MIGUEL
+name nl; identifier; name; Geert van der Heijden|Margriet Hoogland|Wietske de Wit|Hendrika ter Horst|Joris Schippers|Fenna van Beek
+name us; identifier; name; Tyrone B. Hutchinson|Brittney L. Castaneda|Courtney J. Mccoy|Latoya B. Bolton|Travis J. Pratt
+diagnosis en; sensitive; health|free_text; Essential hypertension|Type 2 diabetes mellitus|Acute bronchitis|Major depressive disorder|Asthma|Migraine
+diagnosis de; sensitive; health|free_text; Arterielle Hypertonie|Diabetes mellitus Typ 2|Akute Bronchitis|Migräne|Asthma bronchiale|Gastritis
+atc; sensitive; health; A10BA02|C09AA05|N02BE01|C07AB07|B01AC06
+icd in lower case; sensitive; health; i10|e11.9|j45.0|f32.1|m54.5
+religion it; sensitive|quasi; religion; Cattolica|Ortodossa|Musulmana|Ebraica|Nessuna
+religion pt; sensitive|quasi; religion; Católica|Evangélica|Espírita|Sem religião|Umbanda
+marital en; quasi; demographic; Single|Married|Divorced|Widowed|Never married
+sex fi; quasi; demographic; mies|nainen
+notes of a shop; sensitive|identifier; free_text; Spoke with Mr Smith about his invoice|Kundin rief an, möchte Rückruf morgen|Herr Meier hat gekündigt wegen Umzug
+book; ignore; technical; Harry Potter|Oliver Twist|Jane Eyre|The Great Gatsby|Moby Dick|Anna Karenina
+breed; ignore; technical; Golden Retriever|German Shepherd|Poodle|Beagle|Jack Russell|Labrador
+cheese; ignore; technical; Gouda|Brie|Cheddar|Emmentaler|Feta|Manchego
+terms of sale; ignore; technical; Customers can return goods within 30 days of delivery.|The client library supports TLS and HTTP/2 by default.|Child processes are restarted after a crash.
+advertisement; ignore; technical; Perfect gift for mother and daughter, soft cotton, 2 pack|Kids school bag, waterproof, for every student, 20 l
+error of a job; ignore; technical; NullPointerException at line 7 of the loader|Customer record 12 could not be loaded from cache|Student import job 9 finished with warnings
+revision; ignore; technical; Rev A|Rev B|Rev C
+question; ignore; technical; How do I reset my password?|Where is my order?|Can I change the delivery date?|What sizes are available?
+profession; ignore|quasi; technical|demographic; Software Engineer|Nurse|Teacher|Plumber|Sales Manager
+heights; ignore; technical; H|M|L
+directions; ignore; technical; N|S|E|W
+phone model; ignore; technical; iPhone 14|Galaxy S22|Pixel 7
+event; ignore; technical; user.created|order.paid|invoice.sent
+constant; ignore; technical; ORDER_CREATED|ORDER_SHIPPED|PAYMENT_FAILED
+bic; ignore; technical; DEUTDEFF|COBADEFFXXX|BNPAFRPP|INGBNL2A";
 
 struct Columns {
     columns: Vec<KnownColumn>,
