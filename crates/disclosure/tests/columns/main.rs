@@ -4,5 +4,6 @@ mod formats;
 mod singling_out;
 mod suda;
 mod suggestions;
+mod suggestions_languages;
 mod tables;
 mod unique_combinations;

@@ -1,4 +1,5 @@
-//! Check digits of cards, accounts, vehicles and national ids. Digits are numbers from 0 to 9, not characters.
+//! Check digits of cards, accounts, vehicles and national ids. Digits are numbers from 0 to 9, not
+//! characters.
 
 /// Returns whether digits pass the Luhn test (ISO/IEC 7812-1, annex B).
 pub(super) fn luhn(digits: &[u8]) -> bool {
@@ -16,7 +17,8 @@ fn luhn_sum(digits: &[u8]) -> u32 {
         .sum()
 }
 
-/// Returns whether an IBAN in upper case without spaces has the right check digits (ISO 13616, ISO 7064 mod 97-10).
+/// Returns whether an IBAN in upper case without spaces has the right check digits (ISO 13616, ISO 7064 mod
+/// 97-10).
 pub(super) fn iban(text: &[u8]) -> bool {
     let (Some(head), Some(rest)) = (text.get(..4), text.get(4..)) else {
         return false;
@@ -80,7 +82,8 @@ pub(super) fn vin(text: &[u8]) -> bool {
     text.len() == WEIGHTS.len() && check == expected
 }
 
-/// Returns whether a US national provider identifier passes the Luhn test with its prefix 80840 (45 CFR 162.406).
+/// Returns whether a US national provider identifier passes the Luhn test with its prefix 80840 (45 CFR
+/// 162.406).
 pub(super) fn npi(digits: &[u8]) -> bool {
     /// What the digits 80840 in front add to the sum.
     const PREFIX: u32 = 24;

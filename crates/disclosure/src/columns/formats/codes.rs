@@ -1,4 +1,5 @@
-//! Values of a single token with letters: accounts, vehicles, national ids, postcodes, codes of health and of software.
+//! Values of a single token with letters: accounts, vehicles, national ids, postcodes, codes of health and
+//! of software.
 
 use super::check_digits::{iban, vin};
 use super::format::{Format, Formats};
@@ -9,7 +10,8 @@ use super::shape::{Shape, has_pattern};
 /// Longest code without separators that is compared with anything here.
 const MAX_CODE: usize = 34;
 
-/// Returns the formats of a value of up to 42 characters without blanks inside words: letters, digits, separators.
+/// Returns the formats of a value of up to 42 characters without blanks inside words: letters, digits,
+/// separators.
 pub(super) fn of_code(text: &str, shape: &Shape) -> Formats {
     let mut formats = Formats::default();
     let bytes = text.as_bytes();
@@ -43,6 +45,10 @@ pub(super) fn of_code(text: &str, shape: &Shape) -> Formats {
     if shape.lower == 0 && shape.upper > 0 && shape.digits > 0 {
         formats.add_if(Format::Plate, is_plate(bytes, compact));
         add_icd(&mut formats, bytes);
+        let is_atc = has_pattern(bytes, b"A99AA99") && b"ABCDGHJLMNPRSV".contains(&bytes[0]);
+        formats.add_if(Format::Atc, is_atc);
+    } else if shape.upper == 0 && shape.digits > 0 && shape.length <= 8 {
+        add_icd(&mut formats, text.to_ascii_uppercase().as_bytes());
     }
     formats
 }
@@ -103,8 +109,8 @@ fn add_national(formats: &mut Formats, compact: &[u8], bytes: &[u8], shape: &Sha
     }
 }
 
-/// UK driving licence number (DVLA): five letters of the surname, filled with 9; decade, month (5 more for women), day and
-/// year of birth; two initials or 9; a digit and two letters.
+/// UK driving licence number (DVLA): five letters of the surname, filled with 9; decade, month (5 more for
+/// women), day and year of birth; two initials or 9; a digit and two letters.
 fn is_driving_licence(text: &[u8]) -> bool {
     let number = |from: usize| text[from].wrapping_sub(b'0') * 10 + text[from + 1].wrapping_sub(b'0');
     let letters = text[..5]
@@ -195,7 +201,7 @@ fn is_plate(bytes: &[u8], compact: &[u8]) -> bool {
     // Brazil: Mercosul since 2018, and before.
     let brazilian = has_pattern(text, b"AAA9A99") || has_pattern(text, b"AAA-9999") && compact.len() == 7;
     french && no(b"IOU")
-        || british && no(b"IQ") && matches!(year(2), 2..=29 | 51..=79)
+        || british && no(b"IQ") && matches!(year(2), 2..=49 | 51..=99)
         || spanish && no(b"AEIOUQ")
         || brazilian
         || is_german_plate(text)
@@ -233,7 +239,8 @@ fn is_german_plate(text: &[u8]) -> bool {
         && matches!(&rest_digits[digits..], b"" | b"E" | b"H")
 }
 
-/// Six characters in three groups, each of letters or of digits (RDW, sidecodes); Portugal has some of them as well.
+/// Six characters in three groups, each of letters or of digits (RDW, sidecodes); Portugal has some of them
+/// as well.
 fn is_dutch_plate(text: &[u8]) -> bool {
     let patterns: [&[u8]; 12] = [
         b"AA-99-99",
@@ -267,7 +274,8 @@ fn is_swiss_plate(text: &[u8]) -> bool {
         && number.iter().all(u8::is_ascii_digit)
 }
 
-/// ICD-10 (WHO) with up to four more characters as in ICD-10-CM, or with the additions G, V, A, Z of ICD-10-GM.
+/// ICD-10 (WHO) with up to four more characters as in ICD-10-CM, or with the additions G, V, A, Z of
+/// ICD-10-GM.
 fn add_icd(formats: &mut Formats, bytes: &[u8]) {
     let bytes = match bytes {
         [code @ .., b' ', b'G' | b'V' | b'A' | b'Z'] | [code @ .., b'.', b'-'] => code,
@@ -301,7 +309,8 @@ fn add_icd(formats: &mut Formats, bytes: &[u8]) {
     }
 }
 
-/// Returns the formats of genes and blood: `rs` numbers (dbSNP), HGVS names, sequences; ABO groups with rhesus factor.
+/// Returns the formats of genes and blood: `rs` numbers (dbSNP), HGVS names, sequences; ABO groups with
+/// rhesus factor.
 pub(super) fn of_medicine(text: &str) -> Formats {
     let mut formats = Formats::default();
     let is_base = |byte: u8| {

@@ -25,12 +25,18 @@ struct Candidate {
 
 /// Returns what the values suggest. The format wins whose values are the least likely by chance.
 pub(super) fn suggestion(statistics: &Statistics, values: u64) -> Option<ValueSuggestion> {
-    let units = statistics.distinct.estimate().min(statistics.present as f64).min(ENOUGH);
+    let units = statistics
+        .distinct
+        .estimate()
+        .min(statistics.present as f64)
+        .min(ENOUGH);
     let confidence = |candidate: &Candidate| {
         let odds = PRIOR + units * candidate.information;
         candidate.meaning.ceiling / (1.0 + (-odds).exp())
     };
-    let candidates = Format::ALL.iter().filter_map(|format| candidate(statistics, *format));
+    let candidates = Format::ALL
+        .iter()
+        .filter_map(|format| candidate(statistics, *format));
     let likely = candidates.filter(|candidate| confidence(candidate) >= LEAST);
     let best = likely.max_by(|a, b| a.information.total_cmp(&b.information))?;
     Some(ValueSuggestion {
@@ -48,13 +54,20 @@ fn evidence(statistics: &Statistics, best: &Candidate, values: u64) -> String {
     };
     let empty = values - statistics.present;
     let not_empty = if empty > 0 { " that are not empty" } else { "" };
-    let plural = if statistics.present == 1 { "value" } else { "values" };
+    let plural = if statistics.present == 1 {
+        "value"
+    } else {
+        "values"
+    };
     let chance = match best.meaning.noun.contains("check") && best.meaning.by_chance >= 0.01 {
         true => format!(", {:.0} % would be by chance", 100.0 * best.meaning.by_chance),
         false => String::new(),
     };
     let count = with_separators(statistics.present);
-    format!("{percent:.0} % of {count} {plural}{not_empty} are {}{chance}", best.meaning.noun)
+    format!(
+        "{percent:.0} % of {count} {plural}{not_empty} are {}{chance}",
+        best.meaning.noun
+    )
 }
 
 /// Returns a number with a comma between thousands.
@@ -90,21 +103,45 @@ fn information(share: f64, by_chance: f64) -> f64 {
     share * (share / by_chance).ln() + (1.0 - share) * ((1.0 - share) / (1.0 - by_chance)).ln()
 }
 
+/// Formats of postcodes.
+const POSTCODES: [Format; 8] = [
+    Format::DutchPostcode,
+    Format::CanadianPostcode,
+    Format::BritishPostcode,
+    Format::PortuguesePostcode,
+    Format::BrazilianPostcode,
+    Format::PolishPostcode,
+    Format::ZipPlus4,
+    Format::Digits5,
+];
+
 /// Returns the share of the values that count for a format.
 fn observed(statistics: &Statistics, format: Format) -> f64 {
     let share = |format| statistics.share(format);
     match format {
         Format::Sex => share(Format::Sex).max(letters_for_sexes(statistics)),
-        Format::BirthDate => (share(Format::Date)).max(bare_years(statistics)),
+        Format::BirthDate => share(Format::Date),
+        Format::BirthYear => bare_years(statistics),
         Format::FutureDate => future_share(statistics) * share(Format::Date),
         Format::Age => small_share(statistics, 0, 115),
         Format::FivePostcode | Format::ZipPlus4 => share(Format::Digits5) + share(Format::ZipPlus4),
+        Format::MixedPostcode => POSTCODES.iter().map(|format| share(*format)).sum(),
         Format::Phone => share(Format::Phone) + share(Format::InternationalPhone),
         Format::Religion => share(Format::WeakReligion),
         Format::Lab => share(Format::Lab) + share(Format::WeakLab),
         Format::Ethnicity => share(Format::WeakEthnicity),
-        Format::Version => share(Format::Version) + if is_ipv4(statistics) { 0.0 } else { share(Format::Ipv4) },
-        Format::PersonName => share(Format::PersonName) + 0.5 * share(Format::SingleName).min(share(Format::SingleShape)),
+        Format::Version => {
+            share(Format::Version)
+                + if is_ipv4(statistics) {
+                    0.0
+                } else {
+                    share(Format::Ipv4)
+                }
+        }
+        Format::LikeName => share(Format::NameShape),
+        Format::PersonName => {
+            share(Format::PersonName) + 0.5 * share(Format::SingleName).min(share(Format::SingleShape))
+        }
         _ => share(format),
     }
 }
@@ -120,23 +157,28 @@ fn is_possible(statistics: &Statistics, format: Format) -> bool {
         Format::Isbn10 => share(Format::Isbn10) > share(Format::Nhs) * 1.02,
         Format::Ssn => share(Format::Ssn) >= 0.9 * share(Format::SsnShape),
         Format::Sex => share(Format::Sex) < 0.8 || statistics.men > 0 && statistics.women > 0,
+        Format::BirthYear => is_birth_year(statistics),
         Format::BirthDate => is_birth_date(statistics),
         Format::FutureDate => future_share(statistics) > 0.97,
         Format::Age => is_age(statistics),
         Format::Coordinate => is_coordinate(statistics),
         Format::ZipPlus4 => share(Format::ZipPlus4) >= 0.02,
         Format::FivePostcode => is_five_postcode(statistics),
+        Format::MixedPostcode => POSTCODES.iter().filter(|format| share(**format) >= 0.05).count() >= 2,
         Format::Icd10 => is_icd(statistics),
-        Format::Lab => share(Format::Lab) >= 0.15 || share(Format::WeakLab) >= 0.97 && !is_percentage(statistics),
-        Format::Religion => share(Format::Religion) >= 0.3,
-        Format::Ethnicity => share(Format::Ethnicity) >= 0.04 && share(Format::Ethnicity) >= share(Format::Nationality),
-        Format::PersonName => {
-            let shape = share(Format::NameShape) + share(Format::SingleShape);
-            shape.max(share(Format::PersonName)) >= 0.75 && share(Format::PersonName) >= share(Format::SingleShape)
+        Format::Lab => {
+            share(Format::Lab) >= 0.15 || share(Format::WeakLab) >= 0.97 && !is_percentage(statistics)
         }
+        Format::Religion => share(Format::Religion) >= 0.3,
+        Format::Ethnicity => {
+            share(Format::Ethnicity) >= 0.04 && share(Format::Ethnicity) >= share(Format::Nationality)
+        }
+        Format::PersonName => are_names(statistics),
         Format::SingleName => share(Format::SingleShape) >= 0.6,
         Format::Card | Format::Imei | Format::Npi | Format::Gtin => !is_sequence,
-        Format::PersonText | Format::ProductText => share(Format::Text) >= 0.5,
+        Format::PersonText => share(Format::Text) >= 0.5 && share(Format::SurePersonText) >= 0.12,
+        Format::ProductText => share(Format::Text) >= 0.5,
+        Format::LikeName => share(Format::PersonName) >= 0.1 && statistics.distinct.estimate() >= 20.0,
         _ => true,
     }
 }
@@ -153,7 +195,10 @@ fn letters_for_sexes(statistics: &Statistics) -> f64 {
         (b"v", b"m", b"x"),
     ];
     let count = |letters: &[u8]| -> u64 {
-        letters.iter().map(|letter| statistics.letters[usize::from(letter - b'a')]).sum()
+        letters
+            .iter()
+            .map(|letter| statistics.letters[usize::from(letter - b'a')])
+            .sum()
     };
     let shares = ALPHABETS.iter().map(|(men, women, others)| {
         let both = count(men).min(count(women)) > 0;
@@ -164,23 +209,45 @@ fn letters_for_sexes(statistics: &Statistics) -> f64 {
 
 fn is_ipv4(statistics: &Statistics) -> bool {
     let addresses = statistics.count_of(Format::Ipv4) as f64;
-    let is_address = statistics.high_octets as f64 > 0.15 * addresses || statistics.private_octets as f64 >= 0.9 * addresses;
+    let is_address = statistics.high_octets as f64 > 0.15 * addresses
+        || statistics.private_octets as f64 >= 0.9 * addresses;
     is_address && statistics.count_of(Format::Version) as f64 <= 0.02 * addresses
 }
 
-fn is_bare_phone(statistics: &Statistics) -> bool {
-    let with_zero = (statistics.leading & 0b11_1111_1111).count_ones();
-    let is_varied = with_zero > 0 && with_zero == statistics.leading.count_ones() || statistics.leading.count_ones() >= 5;
-    let is_distinct = statistics.distinct.estimate() >= 0.3 * statistics.present as f64;
-    is_varied && is_distinct && !statistics.integers.is_sequence() && statistics.share(Format::EpochLike) < 0.2
+/// Names of people: known names are frequent, or all of many different values are written like names.
+fn are_names(statistics: &Statistics) -> bool {
+    let share = |format| statistics.share(format);
+    let names = share(Format::PersonName);
+    let shape = (share(Format::NameShape) + share(Format::SingleShape)).max(names);
+    let is_frequent = names >= 0.35 && shape >= 0.75;
+    let is_varied =
+        names >= 0.12 && share(Format::NameShape) >= 0.95 && statistics.distinct.estimate() >= 20.0;
+    let few = statistics.present >= 30 && statistics.distinct.estimate() < 8.0 && names < 0.75;
+    (is_frequent || is_varied) && names >= share(Format::SingleShape) && !few
 }
 
+/// Telephone numbers without separators: all begin with 0, or they do not come from a few ranges.
+fn is_bare_phone(statistics: &Statistics) -> bool {
+    let with_zero = (statistics.leading & 0b11_1111_1111).count_ones();
+    let leading = statistics.leading.count_ones();
+    let is_distinct = statistics.distinct.estimate() >= 0.3 * statistics.present as f64;
+    (leading == with_zero || leading >= 3)
+        && is_distinct
+        && !statistics.integers.is_sequence()
+        && statistics.share(Format::EpochLike) < 0.2
+}
+
+/// Postcodes of five digits: the smallest is 00010 in Rome, and they are spread over several regions.
 fn is_five_postcode(statistics: &Statistics) -> bool {
-    let spread = f64::from(statistics.leading.count_ones());
-    statistics.integers.min >= 501.0
+    let spread = statistics.leading.count_ones();
+    let regions = (0..10)
+        .filter(|first| statistics.leading >> (10 * first) & 0x3ff != 0)
+        .count();
+    statistics.integers.min >= 10.0
         && !statistics.integers.is_sequence()
         && statistics.present >= 15
-        && spread >= (statistics.distinct.estimate() / 5.0).clamp(6.0, 15.0)
+        && regions >= 3
+        && f64::from(spread) >= (statistics.distinct.estimate() / 5.0).clamp(5.0, 8.0)
 }
 
 fn is_icd(statistics: &Statistics) -> bool {
@@ -214,7 +281,9 @@ fn is_age(statistics: &Statistics) -> bool {
     let largest = counts.iter().rposition(|count| *count > 0).unwrap_or(0);
     let most = counts.iter().copied().max().unwrap_or(0) as f64;
     let old: u64 = counts[91..].iter().sum();
-    let spread = quantile(0.9).unwrap_or(0).saturating_sub(quantile(0.1).unwrap_or(0));
+    let spread = quantile(0.9)
+        .unwrap_or(0)
+        .saturating_sub(quantile(0.1).unwrap_or(0));
     let middle = quantile(0.5).unwrap_or(0);
     total >= 20
         && different >= 15
@@ -238,13 +307,16 @@ fn is_coordinate(statistics: &Statistics) -> bool {
         false => range.min.abs().min(range.max.abs()),
     };
     let is_region = nearest >= 5.0 && span <= 60.0 && nearest >= 0.2 * span;
+    let is_western = range.max < -0.3 && span <= 3.0;
     let is_world = statistics.negative * 20 > range.count && span >= 60.0;
-    is_region || is_world
+    is_region || is_western || is_world
 }
 
 /// Returns the current year, by which dates of birth differ from dates in the future.
 fn current_year() -> usize {
-    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
+    let seconds = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |time| time.as_secs());
     1970 + (seconds as f64 / 31_556_952.0) as usize
 }
 
@@ -258,30 +330,57 @@ fn bare_years(statistics: &Statistics) -> f64 {
     statistics.bare_years.iter().sum::<u64>() as f64 / statistics.present.max(1) as f64
 }
 
-/// Dates of birth: spread over decades, none in the future, few in the last years, without a time of day.
-fn is_birth_date(statistics: &Statistics) -> bool {
-    let dates = statistics.share(Format::Date) >= 0.5;
-    let years = if dates { &statistics.years } else { &statistics.bare_years };
-    let total: u64 = years.iter().sum();
-    let now = current_year();
-    let quantile = |share: f64| {
+/// Years of dates, and how many there are.
+struct Years<'a> {
+    counts: &'a [u64],
+    total: u64,
+}
+
+impl Years<'_> {
+    fn of(counts: &[u64]) -> Years<'_> {
+        let total = counts.iter().sum();
+        Years { counts, total }
+    }
+
+    /// Returns the year up to which there is a share of the dates.
+    fn quantile(&self, share: f64) -> usize {
         let mut sum = 0;
-        let place = years.iter().position(|count| {
+        let place = self.counts.iter().position(|count| {
             sum += count;
-            sum as f64 >= share * total as f64
+            sum as f64 >= share * self.total as f64
         });
         place.map_or(0, |place| place + usize::from(FIRST_YEAR))
-    };
-    total >= 10
+    }
+
+    /// Returns whether the years are spread over decades, none of them in the future, and few of them recent.
+    fn are_of_births(&self) -> bool {
+        let now = current_year();
+        self.total >= 10
+            && self.quantile(0.02) >= 1895
+            && self.quantile(0.995) <= now
+            && self.quantile(0.9) - self.quantile(0.1) >= 18
+            && self.quantile(0.5) + 14 <= now
+            && self.quantile(0.85) + 3 <= now
+    }
+}
+
+/// Dates of birth: without a time of day, and not all of them the first of a year.
+fn is_birth_date(statistics: &Statistics) -> bool {
+    let years = Years::of(&statistics.years);
+    years.are_of_births()
         && !statistics.integers.is_sequence()
-        && quantile(0.02) >= 1895
-        && quantile(0.995) <= now
-        && quantile(0.9) - quantile(0.1) >= 18
-        && quantile(0.5) + 14 <= now
-        && quantile(0.85) + 3 <= now
-        && statistics.timed * 20 <= total
-        && (!dates || statistics.new_years * 3 <= total)
-        && (dates || (1930..=2005).contains(&quantile(0.5)) && quantile(0.98) + 2 <= now)
+        && statistics.timed * 20 <= years.total
+        && statistics.new_years * 3 <= years.total
+}
+
+/// Years of birth: of people most of whom are grown up, because other years are often recent.
+fn is_birth_year(statistics: &Statistics) -> bool {
+    let years = Years::of(&statistics.bare_years);
+    years.are_of_births()
+        && !statistics.integers.is_sequence()
+        && (1930..=2000).contains(&years.quantile(0.5))
+        && years.quantile(0.9) - years.quantile(0.1) >= 25
+        && years.quantile(0.98) + 2 <= current_year()
 }
 
 /// Formats of software that no value about a person has.
@@ -313,30 +412,59 @@ pub(super) fn contradict(statistics: &Statistics, category: Category) -> bool {
     let no_digits = share(Format::HasDigits) < NONE;
     let no_letters = share(Format::HasLetters) < NONE;
     let are_small = statistics.integers.max < 10_000.0 && share(Format::Integer) > 1.0 - NONE;
-    let is_digest = share(Format::HexDigest) + share(Format::Uuid) + share(Format::ApiKey) + share(Format::PasswordHash) > 0.5;
+    let is_digest =
+        share(Format::HexDigest) + share(Format::Uuid) + share(Format::ApiKey) + share(Format::PasswordHash)
+            > 0.5;
     match category {
         Category::Email => share(Format::Email) + share(Format::PersonText) < NONE && !is_digest,
         Category::Phone | Category::Fax => no_digits && !is_digest || is_flag || are_small || is_software,
-        Category::Ip => sum(&[Format::Ipv4, Format::Ipv6]) < NONE && !is_digest || !is_ipv4(statistics) && share(Format::Version) > 0.5,
-        Category::Url => is_flag || are_small || share(Format::Date) > 1.0 - NONE || is_software && share(Format::AssetUrl) < 0.5,
+        Category::Ip => {
+            sum(&[Format::Ipv4, Format::Ipv6]) < NONE && !is_digest
+                || !is_ipv4(statistics) && share(Format::Version) > 0.5
+        }
+        Category::Url => {
+            is_flag
+                || are_small
+                || share(Format::Date) > 1.0 - NONE
+                || is_software && share(Format::AssetUrl) < 0.5
+        }
         Category::Name => no_letters || is_flag || is_software,
         Category::Date => {
             let no_month = share(Format::Month) + share(Format::Date) < NONE;
-            is_flag || no_digits && no_month || future_share(statistics) * share(Format::Date) > 1.0 - NONE || is_software
+            is_flag
+                || no_digits && no_month
+                || future_share(statistics) * share(Format::Date) > 1.0 - NONE
+                || is_software
         }
         Category::Ssn => {
             let is_invalid = share(Format::SsnShape) > 0.9 && share(Format::Ssn) < NONE;
             no_digits && !is_digest || is_flag || are_small || is_software || is_invalid
         }
         Category::Account if share(Format::Gtin) > 0.97 => true,
-        Category::Account | Category::Mrn | Category::HealthPlan | Category::Licence | Category::Device => is_flag || is_software,
-        Category::Vehicle | Category::Credential | Category::Photo | Category::Biometric => is_flag || is_software,
+        Category::Account | Category::Mrn | Category::HealthPlan | Category::Licence | Category::Device => {
+            is_flag || is_software
+        }
+        Category::Vehicle | Category::Credential | Category::Photo | Category::Biometric => {
+            is_flag || is_software
+        }
         Category::Location => is_flag || is_software && share(Format::TimeZone) < 0.5,
         Category::Geographic => is_flag || is_software && sum(&[Format::TimeZone, Format::Locale]) < 0.5,
-        Category::FreeText => is_flag || no_letters || sum(&[Format::LogLine, Format::Cron, Format::Colour]) > 0.97,
-        Category::Religion | Category::Ethnicity | Category::Politics | Category::Union | Category::SexLife => is_software,
+        Category::FreeText => {
+            is_flag || no_letters || sum(&[Format::LogLine, Format::Cron, Format::Colour]) > 0.97
+        }
+        Category::Religion
+        | Category::Ethnicity
+        | Category::Politics
+        | Category::Union
+        | Category::SexLife => is_software,
         Category::Genetic | Category::Health => is_software,
-        Category::Demographic => sum(&[Format::Version, Format::Cron, Format::LogLine, Format::AssetUrl]) > 0.97,
-        Category::OtherId | Category::Financial | Category::Technical | Category::Education | Category::Offence => false,
+        Category::Demographic => {
+            sum(&[Format::Version, Format::Cron, Format::LogLine, Format::AssetUrl]) > 0.97
+        }
+        Category::OtherId
+        | Category::Financial
+        | Category::Technical
+        | Category::Education
+        | Category::Offence => false,
     }
 }

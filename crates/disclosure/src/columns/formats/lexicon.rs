@@ -20,7 +20,7 @@ impl Topics {
         GIVEN_NAME = 0, SURNAME = 1, PARTICLE = 2, TITLE = 3, MALE = 4, FEMALE = 5, OTHER_SEX = 6, MARITAL = 7, NATIONALITY = 8,
         ETHNICITY = 9, WEAK_ETHNICITY = 10, RELIGION = 11, WEAK_RELIGION = 12, STATE = 13, COLOUR = 14, STREET = 15,
         ABOUT_PEOPLE = 16, ABOUT_GOODS = 17, LOG_LEVEL = 18, DRUG = 19, DOSE_FORM = 20, DOSE_UNIT = 21, LAB = 22,
-        WEAK_LAB = 23, FIRM = 24, MONTH = 25, NOT_NAME = 26, CURRENCY = 27, ICD = 28, FLAG = 29,
+        WEAK_LAB = 23, FIRM = 24, MONTH = 25, NOT_NAME = 26, CURRENCY = 27, ICD = 28, FLAG = 29, DISEASE = 30, MAYBE_ABOUT_PEOPLE = 31,
     }
     pub(super) const NONE: Topics = Topics(0);
 
@@ -42,7 +42,7 @@ type Words = FxHashMap<Box<str>, Topics>;
 
 static WORDS: LazyLock<Words> = LazyLock::new(|| {
     let months = lists::MONTHS.join(" ");
-    let lists: [(&str, Topics); 30] = [
+    let lists: [(&str, Topics); 32] = [
         (lists::GIVEN_NAMES, Topics::GIVEN_NAME),
         (lists::SURNAMES, Topics::SURNAME),
         (lists::PARTICLES, Topics::PARTICLE),
@@ -73,6 +73,8 @@ static WORDS: LazyLock<Words> = LazyLock::new(|| {
         (lists::CURRENCIES, Topics::CURRENCY),
         (lists::FREQUENT_ICD, Topics::ICD),
         (lists::FLAGS, Topics::FLAG),
+        (lists::DISEASES, Topics::DISEASE),
+        (lists::MAYBE_ABOUT_PEOPLE, Topics::MAYBE_ABOUT_PEOPLE),
     ];
     let mut words = Words::default();
     for (list, topic) in lists {
@@ -102,6 +104,7 @@ struct Endings {
 }
 
 static DRUG_ENDINGS: LazyLock<Endings> = LazyLock::new(|| Endings::of(lists::DRUG_ENDINGS));
+static DISEASE_ENDINGS: LazyLock<Endings> = LazyLock::new(|| Endings::of(lists::DISEASE_ENDINGS));
 static STREET_ENDINGS: LazyLock<Endings> = LazyLock::new(|| Endings::of(lists::STREET_ENDINGS));
 
 impl Endings {
@@ -115,7 +118,9 @@ impl Endings {
 
     fn key(word: &str) -> Option<(usize, usize)> {
         match word.as_bytes() {
-            [.., before @ b'a'..=b'z', last @ b'a'..=b'z'] => Some((usize::from(before - b'a'), usize::from(last - b'a'))),
+            [.., before @ b'a'..=b'z', last @ b'a'..=b'z'] => {
+                Some((usize::from(before - b'a'), usize::from(last - b'a')))
+            }
             _ => None,
         }
     }
@@ -123,8 +128,18 @@ impl Endings {
     /// Returns whether a word is longer than one of the endings by at least `more` bytes, and has it.
     fn has(&self, word: &str, more: usize) -> bool {
         Endings::key(word).is_some_and(|(before, last)| self.last_two[before] >> last & 1 == 1)
-            && self.list.iter().any(|ending| word.len() >= ending.len() + more && word.ends_with(ending))
+            && self
+                .list
+                .iter()
+                .any(|ending| word.len() >= ending.len() + more && word.ends_with(ending))
     }
+}
+
+/// Returns whether a word in lower case and without accents begins like a word for a religion.
+pub(super) fn begins_like_a_religion(word: &str) -> bool {
+    word.len() >= 5
+        && matches!(word.as_bytes()[0], b'a'..=b'p')
+        && lists::RELIGION_STEMS.iter().any(|stem| word.starts_with(stem))
 }
 
 /// Returns whether a word in lower case and without accents ends like the international name of a drug.
@@ -132,7 +147,13 @@ pub(super) fn ends_like_a_drug(word: &str) -> bool {
     word.len() >= 7 && DRUG_ENDINGS.has(word, 1)
 }
 
-/// Returns whether a word in lower case and without accents ends like the name of a street, as in German or Dutch.
+/// Returns whether a word in lower case and without accents ends like the name of a disease.
+pub(super) fn ends_like_a_disease(word: &str) -> bool {
+    word.len() >= 7 && DISEASE_ENDINGS.has(word, 3)
+}
+
+/// Returns whether a word in lower case and without accents ends like the name of a street, as in German or
+/// Dutch.
 pub(super) fn ends_like_a_street(word: &str) -> bool {
     STREET_ENDINGS.has(word, 3)
 }

@@ -1,5 +1,5 @@
-//! Lists of frequent words in English, German, French, Spanish, Italian, Dutch and Portuguese, and some from other languages.
-//! Case and accents do not matter.
+//! Lists of frequent words in English, German, French, Spanish, Italian, Dutch and Portuguese, and some from
+//! other languages. Case and accents do not matter.
 
 /// Given names that are frequent in national statistics.
 pub(super) const GIVEN_NAMES: &str = "\
@@ -66,7 +66,44 @@ karin birgitta anneli maja elsa linnea ebba søren soren jens niels mads rasmus 
 marit solveig juha matti timo kari mikko antti jari pekka markku liisa anne päivi tuula \
 wei li ming jing yan fang jun lei hui priya rahul amit raj sanjay anil sunil deepak vijay arjun rohan anjali pooja neha \
 sunita kavita lakshmi hiroshi takashi kenji yuki akira satoshi haruto yui sakura minh linh nguyen thanh ivan dmitri sergei \
-vladimir igor olga svetlana natasha tatyana irina yelena mikhail nikolai alexei boris";
+tyrone brittney dwayne courtney shawn latoya travis kristin marcus antonio curtis derrick darnell jamal tyrell deandre malik isaiah \
+ethan aiden caleb owen connor landon gavin dominic xavier ian cole chase brody hunter cody dustin derek brett chad corey darren \
+randall wesley clifford leonard ernest norman marvin vernon herbert melvin leroy floyd lloyd eddie leon calvin alvin gordon dale \
+brenda wanda bonnie tammy tina dawn tracy stacy wendy vicki heidi holly erin erica monica crystal april misty amber kristen katie \
+lindsay lindsey jenna paige mackenzie savannah brianna destiny jasmine aaliyah naomi leah claire stella hazel violet aurora nora \
+eva ruby ivy willow elsie maisie evie erin orla ciara sinead roisin cormac cillian eoin padraig sean seamus alasdair hamish rory angus \
+morag eilidh cerys bronwen dafydd geraint nigel rupert hugo jasper felicity penelope beatrice arabella tamsin jemima rosie phoebe \
+bastien maëlys corentin lucile ghislaine thibault solène hervé muriel gaëtan loïc yann erwan gwenaëlle maël noé timéo nolan ethan \
+sacha axel baptiste clément valentin dorian florian kévin anthony mickaël jérémy ludovic fabrice fabien arnaud xavier régis bruno gilbert \
+maurice roland lucien fernand armand marius émile gaspard victoire capucine apolline agathe alix juliette romane lola lina anaïs \
+marion justine coralie mélanie mélissa jessica delphine karine séverine magali ludivine maryse josiane ginette yvette yvonne colette \
+lucienne raymonde simonne huguette solange odile régine joëlle danielle evelyne éliane michèle agnès béatrice florence \
+ottavio ludovica gennaro loredana silvio mirella dario ornella tiziana patrizia cinzia donatella antonella raffaella graziella ivana \
+nadia samuele mattia diego gabriele cristian nicolò pasquale carmine rocco gaetano umberto alfredo armando renato guido piero ugo \
+gino nino elisabetta serena veronica irene miriam noemi alessia martina giada benedetta margherita ludovico ginevra viola greta \
+maribel jacinto belén esperanza consuelo remedios asunción amparo begoña aitor iker unai ander nerea ainhoa leire itziar jordi marc \
+pol arnau oriol mercè núria xavi joan pere josep ramona trinidad purificación eva noelia vanesa tamara lidia nerea aroa naiara ariadna \
+claudia adriana vega alba carla celia blanca candela jimena renata ignacia catalina constanza benjamín maximiliano facundo thiago \
+santino mauricio rodolfo armando arturo ernesto horacio osvaldo rogelio efraín hernán germán fabián leandro marisol graciela norma \
+mirta susana estela elvira ofelia dora zulema yesenia xiomara geert margriet wietske hendrika joris fenna hilde nele griet veerle \
+katrien lieve goedele pieter-jan sven stef dries lander wout arne ruud frits henny gerda tineke hetty corrie willemijn sophieke femke \
+janneke mirjam miranda petra desirée chantal wilma yvonne marlies margot roel siebe jelle jurre hidde mats fedde douwe sietse \
+edson jéssica rogério luana wesley cleide valdir osvaldo sebastião benedito geraldo josé raimundo antônio severino ivone neusa \
+sandra simone elaine cristiane viviane michele priscila raquel débora lúcia helena cecília yasmin lorena isabela heloísa lívia \
+lavínia murilo enzo heitor davi arthur bernardo samuel pietro lorenzo cauã kauã vitória nicole ester graça fernanda lurdes \
+amélia céu rosário manuela filipa telma sílvia susana joaquim américo armindo abílio álvaro gonçalo martim salvador simão \
+heinrich joachim jochen jürgen siegfried egon erwin kurt eberhard gottfried ewald rudi rudolf wilhelm oskar anton emil theo jakob \
+mats mika jannik fabian dominik patrick marvin kevin dennis pascal marcel sascha rené ronny maik mike steffen carsten karsten \
+henning arne björn malte thilo tilo kai timo bastian benedikt valentin vincent leopold konstantin xaver alois franz josef johann \
+georg michaela manuela carola ramona yvonne mandy peggy doreen kathrin katja antje annette anneliese annemarie liselotte lieselotte \
+hannelore ingeborg rosemarie waltraud edeltraud gerda herta hertha ilse irma elfriede magdalena theresa veronika regina roswitha \
+sigrid gudrun ulrike dagmar evelyn iris ines imke wiebke frauke meike maren silvana vanessa jennifer jasmin selina celina \
+marlene pauline charlotte ella mila amelie luisa luise helene mira paulina antonia rosalie josephine carlotta \
+zdzisław halina bożena mirosław jadwiga stanisława helena irena marianna teresa grażyna iwona dorota renata beata urszula wiesława \
+jolanta edyta sylwia justyna patrycja paulina dominika weronika wiktoria jacek dariusz mariusz sławomir leszek bogdan kazimierz \
+wiesław józef henryk marek robert artur sebastian przemysław rafał radosław damian bartłomiej gunilla ulf elin maria \
+eva margareta kerstin lena sara emelie ida johanna hanna malin jenny lisa anton emil viktor simon albin axel gustav hugo liam \
+sergei vladimir igor olga svetlana natasha tatyana irina yelena mikhail nikolai alexei boris";
 
 /// Surnames that are frequent in national statistics.
 pub(super) const SURNAMES: &str = "\
@@ -128,11 +165,69 @@ hansen johansen olsen larsen andersen pedersen nilsen kristiansen jensen nielsen
 korhonen virtanen mäkinen nieminen mäkelä hämäläinen laine heikkinen koskinen järvinen \
 wang li zhang liu chen yang huang zhao wu zhou xu sun ma zhu park choi jung kang cho tanaka suzuki sato watanabe takahashi \
 ito yamamoto nakamura kobayashi ivanov petrov smirnov kuznetsov popov volkov sokolov ivanova petrova papadopoulos hussein \
-ali hassan ibrahim okafor mensah horvat novák novak svoboda dvořák kovács nagy szabó tóth popescu ionescu singh reddy";
+ali hassan ibrahim okafor mensah horvat novák novak svoboda dvořák kovács nagy szabó tóth popescu ionescu singh reddy \
+hutchinson castaneda mccoy mcgee bolton oneal pratt mcbride mccormick mcdaniel mclaughlin mcintyre mccall mcguire mckinney mcmahon odonnell \
+oconnor oneill fitzgerald fitzpatrick gallagher kavanagh doyle brennan burke nolan quinn duffy maguire boyle harrington whitfield whitaker \
+blackwell blackburn bradford bradshaw brewer briggs buchanan calhoun cameron carr carson cervantes chandler christensen clayton conner \
+conway cummings dalton dawson decker delacruz dickerson dillon dorsey doyle duncan duran elliott england erickson espinoza farmer farrell \
+figueroa fleming flynn fowler frazier frederick fry fuller gaines galloway gates gibbs gilbert glenn goodman goodwin graves greene greer \
+gross hahn hammond hancock hanson hardin harmon hartman hawkins hayden haynes hendrix herring hickman higgins hodges hoffman hogan holland \
+holloway hopkins horton houston howell hubbard huff hurley ingram jacobson jarvis jensen johns joyce juarez keith kerr kirby kirk klein \
+knapp kramer lamb lang larsen leach leblanc leon lindsey little livingston logan lowe lucas luna lynch lyons mack maddox maldonado malone \
+mann manning marks marsh massey mathews maxwell maynard meadows mejia melton mercado mercer middleton miles monroe montgomery montoya moody \
+moon moran morrow morse morton moss mueller mullins navarro neal newton nicholson nixon noble nolan norman norton ochoa odom oliver olsen \
+ortega osborn pace pacheco padilla parks parrish patrick patton paul pearson peck pena perkins petersen phelps pitts pollard ponce poole \
+pope powers preston proctor pruitt quinn ramsey randall randolph rangel rasmussen ray rhodes richards richmond riley rivas roach robbins \
+roberson robles rocha rodgers rojas rollins roman rosales rosario rosas rowe rush russo salas salinas sampson sandoval savage schroeder \
+schultz schwartz sellers serrano sexton shaffer shannon shelton shepherd sheppard sherman shields short singleton skinner sloan solis \
+sparks stafford stanley stanton stark steele stein stephenson stevenson stokes stout strickland strong stuart suarez summers sutton \
+sweeney swanson tanner tate terrell terry todd townsend travis trevino trujillo tyler valdez valencia valentine valenzuela vance vaughn \
+vaughan vega velasquez velazquez vincent wade wallace waller walls walsh walter walters warner waters watkins watts weaver webster weeks \
+weiss welch wheeler whitney wiggins wilcox wiley wilkerson wilkins willis winters wise wolf wolfe woodard woodward wyatt yates york zamora \
+zimmerman armstrong atkinson barlow barton baxter bentley birch bishop blake booth bowen bradley burgess burton carroll chadwick charlton \
+crossley curtis davey dodd donnelly farrow field finch firth forster frost gibbons godfrey goddard gough gould greenwood hale hargreaves \
+hartley haywood heath hewitt hilton hobbs holt hooper horne howarth howe hurst iqbal jarvis jeffery kemp kent knowles leigh lister lord \
+marsden mellor metcalfe mills naylor nuttall ogden parkin parkinson peacock pickering potts preece pritchard pugh rahman redfern rowley \
+sargent savage schofield sheikh sutcliffe swift sykes talbot tomlinson tyler underwood vickers wainwright warburton whittaker wilde \
+woodhouse wyatt yates delacroix vasseur lecomte guillot prévost maillard charpentier rey blondel pichon lebrun bouvier carpentier \
+guillaume hubert leblanc poulain royer barre bailly besnard camus collet cordier coulon courtois cousin delaunay delmas descamps \
+deschamps devaux didier dupuy étienne ferrand fleury germain gilbert gillet gros guichard guillou hamon hardy hebert hoarau humbert \
+imbert jacob jacquet jacques joubert klein laine langlois laporte lebon lefort legros lejeune lelievre leveque lopes lucas maillot mallet \
+marechal marin marion marty maury michaud millet moulin navarro nguyen paris parent pasquier pelletier perret perrot petitjean peltier \
+poirier pons prevot raymond regnier remy renault rey reynaud ribeiro riviere rodrigues rousset roy royer salmon sauvage schneider \
+tanguy tessier texier thibault vallet valentin vasseur verdier vaillant voisin weber wagner zimmermann bellini pagani donati sartori \
+zanetti basile neri piras orlando melis martino ruggiero bassi negri fiore guidi vitali riva sala pace mauri valente rota barbato \
+farina ferretti marchi bruni bernardini franchi battaglia sorrentino grimaldi napolitano d'amico parodi mele bevilacqua cirillo \
+fumagalli brambilla colombo galli villa riva poli piazza longhi milani salvi ventura volpe zanella zanini zamora paredes quintana luna solis \
+escobar cardenas rivas salas ibarra acosta aguirre avila barrera benítez bustos cáceres cardozo cárdenas cisneros contreras cordero correa \
+córdoba duarte escobar espinosa figueroa franco gaitán galindo godoy guevara ledesma leiva lara maldonado miranda montes naranjo ojeda \
+olivares orozco ortega osorio pacheco palacios paz peralta pineda ponce quintero quiroga rincón ríos rivero robles rosales rueda saavedra \
+salinas segura sepúlveda sierra solano soria tapia toledo trujillo urrutia valdés valencia valenzuela varela velázquez vera villalba \
+villanueva zapata zúñiga etxeberria aguirre pujol ferrer puig vila roca soler vidal serra hoogland horst schippers zijlstra heijden \
+boersma bosch bosman cornelissen driessen evers franken gerritsen goossens hofman hoekman jonker kamp kroon lammers leeuw lubbers \
+martens meulen molenaar nijhuis oosterhout peeters pol prinsen rietveld ruiter scholten schoenmaker simons slot sluis snijders spijker \
+steen stam swart terpstra tromp veldman vermeer verhagen verhoef vink visscher vliet wal westra wiersma wijk winter zanten zwart \
+nogueira farias peixoto moreira duarte pacheco brito vasconcelos seabra tavares viana xavier toledo siqueira rezende pimentel moraes \
+medeiros macedo lacerda guerra garcia fontes dantas camargo borges bezerra amaral aguiar abreu sampaio seixas sequeira serrano valente \
+varela vaz veloso baumgartner brandl eder fuchs hofmann holzer lechner mayr pichler reiter schmid schwaiger stadler strasser wallner \
+weiss wimmer winkler aigner bader bachmann barth bayer behrens bender benz bischoff blum bock böhme born brand breuer buchholz busse \
+conrad decker diehl dittrich döring ebert eckert ehlers eichhorn ernst esser falk feldmann fiedler fink forster freund fritz funk gebhardt \
+geiger gerlach giese götz gottschalk haase hagen hammer hanke heckmann hein heinemann heller hempel hennig hermann hess heß hesse heuer \
+hinz hirsch höfer hübner jahn janßen jansen jost kahl karl kaufmann keil kern kirchner klaus klose knoll kohl konrad kopp körner kramer \
+krebs kremer kroll kruse kunz kunze kurz langer lauer lehner lindner link löffler lutz marquardt marx may menzel merkel michel mohr moritz \
+nagel naumann neubauer nickel noack nowak oswald pape paul petersen pfeifer philipp pieper prinz probst rau reich reichert reinhardt \
+reuter riedel rieger ritter rohde röder rudolph runge sander schade schaller scherer schiller schilling schlüter schott schramm schreiner \
+schröter schütte schütz schuler schumann seifert siebert simon springer stahl steffen stephan stiller stock stoll straub strauß thiel \
+thiele thieme tietz ullrich unger urban vetter vollmer voß wagener wegner weidner weigel wendt wenzel werner westphal wiegand wilhelm \
+wilke witt witte wirth wulf zander zeller zink boruta sikora wilk mazurek pawlak dudek wieczorek stępień adamczyk pawlik zawadzki \
+sadowski bąk chmielewski borkowski czarnecki sawicki sokołowski urbański kubiak maciejewski szczepański kucharski wilczyński lis \
+kalinowski wysocki adamski kaźmierczak sobczak czerwiński andrzejewski cieślak głowacki zakrzewski kołodziej sikorski krajewski \
+gajewski szymczak szulc baran laskowski brzeziński makowski ziółkowski przybylski sandström holmqvist ekdahl åkesson nyström berglund \
+sjöberg wallin engström eklund danielsson håkansson lundin björk bergman gunnarsson samuelsson holm wikström isaksson bergqvist nyberg \
+arvidsson söderberg lundgren lundqvist axelsson bjork";
 
 /// Particles of names.
-pub(super) const PARTICLES: &str =
-    "de van von der den del della di da dos das do du la le el al bin ibn ter ten zu zur zum y e af av mc mac o d san st jr sr ii iii";
+pub(super) const PARTICLES: &str = "de van von der den del della di da dos das do du la le el al bin ibn ter ten zu zur zum y e af av mc mac o d san st jr sr ii iii";
 
 /// Titles in front of names.
 pub(super) const TITLES: &str = "\
@@ -156,7 +251,7 @@ desconocido sconosciuto onbekend desconhecido undisclosed transgender undetermin
 
 /// Words for marital status.
 pub(super) const MARITAL: &str = "\
-single married divorced widowed separated unmarried widow widower partnership cohabiting engaged spouse \
+never civil domestic single married divorced widowed separated unmarried widow widower partnership cohabiting engaged spouse \
 ledig verheiratet geschieden verwitwet getrennt lebenspartnerschaft célibataire marié mariée divorcé divorcée veuf veuve pacsé \
 pacsée séparé séparée soltero soltera casado casada divorciado divorciada viudo viuda separado separada celibe nubile \
 coniugato coniugata divorziato divorziata vedovo vedova separato separata ongehuwd gehuwd gescheiden verweduwd weduwe weduwnaar \
@@ -180,31 +275,74 @@ asian hispanic latino latina latinx caucasian hawaiian islander indigenous abori
 afro african inuit métis metis aleut alaska mestizo mulatto pardo parda preto amarela indígena indigena caribbean \
 bangladeshi sinti asiatisch afrikanisch kaukasisch hispanisch lateinamerikanisch asiatique africain africaine maghrébin \
 caucásico asiático asiática afrodescendiente gitano latinoamericano asiatico africano caucasico aziatisch afrikaans \
-surinaams antilliaans negro negra ethnicity multiracial biracial races";
+surinaams antilliaans negro negra ethnicity multiracial biracial races indígenas";
 
 /// Words that occur in ethnic origins, but elsewhere too.
 pub(super) const WEAK_ETHNICITIES: &str = "\
 white black brown mixed other american native pacific indian chinese pakistani european two more multiple race origin ethnic \
 group background not or and any unknown british irish eastern middle southeast south north east west japanese korean \
-filipino vietnamese moroccan turkish weiß schwarz gemischt europäisch blanc noir blanco blanca bianco branca branco zwart wit \
+filipino vietnamese moroccan turkish preta preto pretos weiß schwarz gemischt europäisch blanc noir blanco blanca bianco branca branco zwart wit \
 europeo europea européen arabisch turks marokkaans of non prefer say declined stated refused türkisch german arabe mixte";
 
 /// Words for religions.
 pub(super) const RELIGIONS: &str = "\
 christian catholic protestant orthodox muslim islam islamic jewish judaism hindu hinduism buddhist buddhism sikh sikhism atheist \
 agnostic lutheran methodist baptist anglican evangelical pentecostal mormon presbyterian quaker jehovah christianity \
-episcopalian bahai taoist shinto sunni shia jain adventist atheism secular \
+episcopalian bahai taoist shinto sunni shia jain adventist atheism secular ortodossa ebraica israelita evangelica induismo buddismo \
 katholisch evangelisch evang muslimisch islamisch jüdisch hinduistisch buddhistisch konfessionslos christlich alevitisch \
 orthodoxe freikirchlich atheistisch altkatholisch protestantisch rk ev kath bekenntnislos \
 catholique musulman musulmane juif juive bouddhiste hindouiste athée agnostique chrétien chrétienne protestante orthodoxe laïque \
-católico católica musulmán judío judía budista evangélico evangélica ateo atea cristiano cristiana protestante \
+católico católica musulmán musulmana judío judía budista evangélico evangélica ateo atea cristiano cristiana protestante \
 cattolico cattolica musulmano ebreo ebrea buddista induista ateo evangelico ortodosso valdese \
 katholiek protestants hervormd gereformeerd moslim joods boeddhistisch hindoeïstisch christelijk islamitisch atheïstisch \
 muçulmano muçulmana judeu judaica hinduísta espírita umbanda candomblé cristão ateu agnóstico ortodoxo";
 
+/// Beginnings of words for religions, without accents.
+pub(super) const RELIGION_STEMS: &[&str] = &[
+    "catol",
+    "cathol",
+    "cattol",
+    "kathol",
+    "katol",
+    "protestant",
+    "evangel",
+    "orthod",
+    "ortod",
+    "muslim",
+    "musul",
+    "mucul",
+    "islam",
+    "jewish",
+    "judai",
+    "judisch",
+    "juif",
+    "juiv",
+    "ebrai",
+    "ebreo",
+    "hebre",
+    "buddh",
+    "bouddh",
+    "budis",
+    "hindu",
+    "hindou",
+    "indui",
+    "agnost",
+    "luther",
+    "calvin",
+    "anglic",
+    "baptis",
+    "batis",
+    "metodis",
+    "methodis",
+    "mormon",
+    "advent",
+    "pentecost",
+    "konfessionslos",
+];
+
 /// Words that occur in religions, but elsewhere too.
 pub(super) const WEAK_RELIGIONS: &str = "\
-roman church of england no none other religion without ohne keine sans aucune ninguna nessuna geen sem religião religión \
+roman rooms bekenntnis church of england no none other religion without ohne keine sans aucune ninguna nessuna geen sem religião religión \
 religione latter day saints witness witnesses römisch griechisch romain romano romana and the unaffiliated not stated \
 unknown andere sonstige autre otra altra outra greek united reformed sin free zeugen jehovas";
 
@@ -230,35 +368,95 @@ vermelho amarelo";
 pub(super) const STREETS: &str = "\
 street st avenue ave road rd lane ln drive dr boulevard blvd bd court ct place pl square sq terrace close crescent way parkway \
 pkwy highway hwy circle trail row gardens grove mews straße strasse str weg allee platz gasse ring ufer damm chaussee steig \
-promenade rue impasse quai cours chemin route allée faubourg calle c avda av avenida plaza paseo carretera ronda camino travesía \
+promenade rue impasse quai cours chemin route allée faubourg calle avda av avenida plaza paseo carretera ronda camino travesía \
 via viale piazza corso vicolo largo strada piazzale vle straat laan plein gracht kade singel dreef dijk steenweg rua travessa \
 praça estrada alameda rodovia beco ulica ul aleja al plac gatan vägen gade vej veien";
 
 /// Ends of words for streets that are written as one word.
 pub(super) const STREET_ENDINGS: &[&str] = &[
-    "strasse", "str", "weg", "allee", "platz", "gasse", "ring", "ufer", "damm", "chaussee", "steig", "straat", "laan",
-    "plein", "gracht", "kade", "singel", "dreef", "dijk", "steenweg", "gatan", "vagen", "gade", "vej", "veien", "katu",
-    "tie", "wall", "markt", "stieg", "pfad", "hof", "berg", "promenade",
+    "strasse",
+    "str",
+    "weg",
+    "allee",
+    "platz",
+    "gasse",
+    "ring",
+    "ufer",
+    "damm",
+    "chaussee",
+    "steig",
+    "straat",
+    "laan",
+    "plein",
+    "gracht",
+    "kade",
+    "singel",
+    "dreef",
+    "dijk",
+    "steenweg",
+    "gatan",
+    "vagen",
+    "gade",
+    "vej",
+    "veien",
+    "katu",
+    "tie",
+    "wall",
+    "markt",
+    "stieg",
+    "pfad",
+    "hof",
+    "berg",
+    "promenade",
 ];
 
 /// Words that texts about people have.
 pub(super) const ABOUT_PEOPLE: &str = "\
-patient patients pat pt he she his her him mr mrs ms client customer employee student pupil mother father daughter son wife \
-husband sister brother family child parents caller tenant applicant witness suspect complains complained denies reports reported \
-admitted discharged diagnosed prescribed presented allergic suffers surgery symptoms diagnosis history pain fever hospital \
-medication treatment therapy depression diabetes asthma hypertension pregnant smoker \
-patientin patienten herr frau klagt berichtet verordnung befund diagnose anamnese familienanamnese mutter vater tochter sohn \
-kunde kundin schüler schülerin mitarbeiter mitarbeiterin ehefrau ehemann schmerzen rückenschmerzen überweisung verdacht \
-angesetzt wiedervorlage beschwerden krankschreibung au sturz prellung telefonat allergie operation er sie seine ihre ihm \
-patiente mme monsieur madame consulte douleurs douleur antécédents mère père fils fille époux épouse client cliente \
-souffre allergique hospitalisé élève salarié il elle prescrit traitement \
-paciente refiere dolor antecedentes madre padre hija hijo esposa marido cliente señor señora sr sra ingresado alergia tratamiento \
-alumno alumna él ella empleado empleada presenta \
-paziente riferisce dolore anamnesi madre padre figlia figlio moglie marito signora signor terapia ricoverato allergia lui lei \
-dipendente studente lamenta \
-patiënt patiënte klaagt pijn moeder vader dochter zoon mevrouw mevr meneer dhr cliënt leerling medewerker hij zij zijn haar \
-behandeling opgenomen allergisch huisarts \
-dor queixa queixa-se mãe pai filha filho esposo senhora senhor aluno aluna ele ela funcionário internado relata sente";
+patient patients pat pt he she his her him mr mrs complains complained denies admitted discharged \
+diagnosed prescribed presented suffers surgery diagnosis medication depression diabetes asthma \
+hypertension pregnant smoker patientin patienten herr frau klagt berichtet verordnung befund diagnose \
+anamnese familienanamnese schmerzen rückenschmerzen überweisung verdacht angesetzt wiedervorlage \
+beschwerden krankschreibung sturz prellung telefonat allergie seine ihm patiente mme monsieur madame \
+consulte douleurs douleur antécédents souffre allergique hospitalisé prescrit paciente refiere dolor \
+antecedentes señor señora sr sra ingresado alergia presenta paziente riferisce dolore anamnesi marito \
+signora signor ricoverato allergia lamenta patiënt patiënte klaagt pijn mevrouw mevr meneer dhr hij zij \
+opgenomen allergisch huisarts dor queixa queixa-se senhora senhor internado relata sente";
+
+/// Words that texts about people have, but others as well.
+pub(super) const MAYBE_ABOUT_PEOPLE: &str = "\
+client customer employee student pupil mother father daughter son wife husband sister child caller tenant \
+applicant mutter vater tochter sohn kunde kundin schüler schülerin mitarbeiter mitarbeiterin ehefrau ehemann \
+mère père fils fille époux épouse cliente élève salarié madre padre hija hijo esposa marido alumno alumna \
+empleado empleada figlia figlio moglie dipendente studente moeder vader dochter zoon cliënt leerling \
+medewerker mãe pai filha filho esposo aluno aluna funcionário treatment therapy hospital operation symptoms \
+pain fever allergic traitement tratamiento terapia behandeling";
+
+/// Names of diseases, and parts of them.
+pub(super) const DISEASES: &str = "\
+hypertension hypertonie diabetes mellitus asthma copd migraine migräne depression depressive anxiety schizophrenia bipolar dementia \
+alzheimer parkinson epilepsy epilepsie stroke infarction herzinfarkt schlaganfall angina fibrillation pneumonia carcinoma cancer krebs \
+tumor tumour lymphoma leukemia leukaemia melanoma anemia anaemia hypothyroidism hyperlipidemia hypercholesterolemia obesity adipositas \
+osteoporosis arthrosis arthrose rheumatoid sclerosis psoriasis eczema ekzem neurodermitis influenza tuberculosis hiv aids covid sepsis \
+fracture fraktur sciatica lumbago rückenschmerzen allergie allergy ulcer reflux hernia colitis crohn cirrhosis insufficiency insuffizienz \
+hypertensión hipertensión diabète asthme dépression anxiété pneumonie fracture grippe cancer ansiedad depresión neumonía fractura cáncer \
+ipertensione diabete depressione polmonite frattura tumore hoge bloeddruk longontsteking beroerte hipertensão ansiedade depressão pneumonia";
+
+/// Ends of the names of diseases.
+pub(super) const DISEASE_ENDINGS: &[&str] = &[
+    "itis",
+    "aemia",
+    "emia",
+    "amie",
+    "algia",
+    "algie",
+    "pathy",
+    "pathie",
+    "carcinoma",
+    "karzinom",
+    "sarcoma",
+    "plegia",
+    "phobia",
+];
 
 /// Words that texts about goods have.
 pub(super) const ABOUT_GOODS: &str = "\
@@ -288,12 +486,76 @@ doliprane amoxicilline paracétamol ibuprofène levotiroxina amoxicilina omepraz
 
 /// Ends of the international names of drugs (WHO stems).
 pub(super) const DRUG_ENDINGS: &[&str] = &[
-    "pril", "sartan", "statin", "statine", "statina", "prazole", "prazol", "prazolo", "olol", "ololo", "dipine", "dipin", "cillin",
-    "cilline", "cilina", "mycin", "mycine", "micina", "floxacin", "formin", "formina", "gliptin", "gliflozin", "glutide",
-    "zepam", "zolam", "conazole", "conazol", "vir", "mab", "tinib", "tidine", "tidin", "setron", "triptan", "profen", "profeno",
-    "caine", "xaban", "parin", "thiazide", "thiazid", "semide", "semid", "lukast", "terol", "solone", "solon", "sone",
-    "tadine", "oxetine", "oxetin", "azepam", "cycline", "cyclin", "barbital", "dronate", "codone", "tiapine", "apine", "apin",
-    "peridone", "peridon", "lactone", "lacton", "traline", "tralin", "faxine", "zosin", "dafil",
+    "pril",
+    "sartan",
+    "statin",
+    "statine",
+    "statina",
+    "prazole",
+    "prazol",
+    "prazolo",
+    "olol",
+    "ololo",
+    "dipine",
+    "dipin",
+    "cillin",
+    "cilline",
+    "cilina",
+    "mycin",
+    "mycine",
+    "micina",
+    "floxacin",
+    "formin",
+    "formina",
+    "gliptin",
+    "gliflozin",
+    "glutide",
+    "zepam",
+    "zolam",
+    "conazole",
+    "conazol",
+    "vir",
+    "mab",
+    "tinib",
+    "tidine",
+    "tidin",
+    "setron",
+    "triptan",
+    "profen",
+    "profeno",
+    "caine",
+    "xaban",
+    "parin",
+    "thiazide",
+    "thiazid",
+    "semide",
+    "semid",
+    "lukast",
+    "terol",
+    "solone",
+    "solon",
+    "sone",
+    "tadine",
+    "oxetine",
+    "oxetin",
+    "azepam",
+    "cycline",
+    "cyclin",
+    "barbital",
+    "dronate",
+    "codone",
+    "tiapine",
+    "apine",
+    "apin",
+    "peridone",
+    "peridon",
+    "lactone",
+    "lacton",
+    "traline",
+    "tralin",
+    "faxine",
+    "zosin",
+    "dafil",
 ];
 
 /// Forms of drugs and schedules of taking them.
@@ -347,11 +609,22 @@ marketing finance product project team system server database table premium clas
 deluxe edition series set kit bag lamp desk sofa coffee tea juice water milk bread cheese wine beer phone laptop camera monitor \
 keyboard mouse printer router pizza soup salad burger sauce chocolate cake stadt amt schule universität abteilung leiter \
 ville école hôpital banque ciudad escuela departamento banco ufficio scuola banca gemeente afdeling escola empresa hub control \
-access point data network report order invoice payment account user admin test demo default home page green house black friday \
+access \
+germany france spain italy netherlands belgium switzerland austria poland brazil mexico canada china japan india russia turkey sweden \
+norway denmark finland greece ireland hungary romania ukraine egypt morocco australia argentina chile peru colombia deutschland \
+frankreich spanien italien polen österreich schweiz niederlande allemagne espagne italie belgique suisse alemania francia italia \
+países bajos suiza germania spagna francia duitsland frankrijk spanje alemanha frança espanha brasil berlin hamburg münchen köln \
+frankfurt stuttgart düsseldorf leipzig dresden hannover nürnberg bremen kassel wien zürich genf bern basel salzburg marseille lyon toulouse \
+nice nantes strasbourg bordeaux lille madrid barcelona sevilla valència zaragoza málaga bilbao roma milano napoli torino firenze bologna \
+venezia palermo amsterdam rotterdam utrecht eindhoven brussel antwerpen gent lisboa lisbon porto coimbra braga chicago boston \
+seattle houston dallas miami atlanta denver philadelphia phoenix detroit toronto montreal vancouver manchester birmingham leeds \
+liverpool bristol sheffield edinburgh glasgow cardiff dublin warszawa kraków gdańsk istanbul ankara moscow tokyo \
+point data network report order invoice payment account user admin test demo default home page green house black friday \
 movie song album chapter part volume book story night day love world time life man woman king queen game war star last first";
 
 /// Words for yes and no.
-pub(super) const FLAGS: &str = "t f true false yes no y n on off ja nein j oui non si sì sí sim não nee vrai faux wahr falsch verdadero";
+pub(super) const FLAGS: &str =
+    "t f true false yes no y n on off ja nein j oui non si sì sí sim não nee vrai faux wahr falsch verdadero";
 
 /// Codes of currencies (ISO 4217).
 pub(super) const CURRENCIES: &str = "\

@@ -1,9 +1,10 @@
-//! What the values of a column say about it. Values are compared with formats of personal data, such as e-mail addresses,
-//! IBANs and national ids, and counted; no value is kept. Wherever a format has check digits, they are checked.
+//! What the values of a column say about it. Values are compared with formats of personal data, such as
+//! e-mail addresses, IBANs and national ids, and counted; no value is kept. Wherever a format has check
+//! digits, they are checked.
 //!
-//! A value may have several formats. Each is looked for only if the length of the value and its kinds of characters allow it.
-//! Which format a column has is decided at the end (`judgement`), from the share of its values and from how often other values
-//! would have the format by chance.
+//! A value may have several formats. Each is looked for only if the length of the value and its kinds of
+//! characters allow it. Which format a column has is decided at the end (`judgement`), from the share of its
+//! values and from how often other values would have the format by chance.
 
 mod check_digits;
 mod codes;
@@ -47,7 +48,8 @@ pub struct ValueSuggestion {
     pub category: Category,
     /// Estimated probability that label and category are right, from 0 to 1.
     pub confidence: f64,
-    /// Why, in words and numbers that contain no value of the data, such as "96 % of the values are e-mail addresses".
+    /// Why, in words and numbers that contain no value of the data, such as "96 % of the values are e-mail
+    /// addresses".
     pub evidence: String,
 }
 
@@ -94,8 +96,8 @@ impl FormatCounts {
         counts.filter(|(_, count)| *count > 0)
     }
 
-    /// Returns whether the values show that the column is not about this category, for example because none of them
-    /// looks like an e-mail address.
+    /// Returns whether the values show that the column is not about this category, for example because none
+    /// of them looks like an e-mail address.
     pub fn contradict(&self, category: Category) -> bool {
         judgement::contradict(&self.statistics, category)
     }
@@ -162,13 +164,17 @@ impl FormatCounts {
             formats.add_if(Format::CoordinatePair, text.contains('('));
             return formats;
         }
-        if shape.spaces == 0 && self.add_token(&mut formats, text, shape) {
+        let is_token = shape.spaces == 0 || text.starts_with("-----BEGIN");
+        if is_token && self.add_token(&mut formats, text, shape) {
             return formats;
         }
         formats.add_all(codes::of_code(text, shape));
         formats.add_all(codes::of_medicine(text));
         formats.add_all(software::of_settings(text, shape));
-        formats.add_if(Format::Cron, shape.digits > 0 && shape.spaces >= 4 && numbers::is_cron(text));
+        formats.add_if(
+            Format::Cron,
+            shape.digits > 0 && shape.spaces >= 4 && numbers::is_cron(text),
+        );
         if let Some(phone) = without_extension(text, shape) {
             formats.add_all(numbers::phone(phone.as_bytes(), &Shape::of(phone)));
         }
@@ -183,7 +189,10 @@ impl FormatCounts {
             self.statistics.men += u64::from(words.any.has(Topics::MALE));
             self.statistics.women += u64::from(words.any.has(Topics::FEMALE));
         }
-        formats.add_if(Format::PersonText, shape.ats > 0 && shape.spaces > 1 && web::mentions_email(text));
+        formats.add_if(
+            Format::PersonText,
+            shape.ats > 0 && shape.spaces > 1 && web::mentions_email(text),
+        );
         formats
     }
 
@@ -197,7 +206,9 @@ impl FormatCounts {
             formats.add(Format::Mac);
             return true;
         }
-        if shape.colons >= 2 && shape.digits + shape.letters() + shape.colons + shape.dots + shape.slashes <= shape.length {
+        if shape.colons >= 2
+            && shape.digits + shape.letters() + shape.colons + shape.dots + shape.slashes <= shape.length
+        {
             let address = text.split('/').next().unwrap_or(text);
             formats.add_if(Format::Ipv6, address.parse::<std::net::Ipv6Addr>().is_ok());
         }
@@ -215,7 +226,12 @@ impl FormatCounts {
         }
         let has_mark = shape.digits + shape.dots + shape.hyphens > 0 || text.contains('_');
         let is_login = shape.upper == 0 && has_mark && (4..=40).contains(&shape.length) && shape.lower >= 3;
-        formats.add_if(Format::Login, is_login && shape.slashes + shape.colons + shape.ats == 0 && web::is_login(text, &mut self.buffer));
+        formats.add_if(
+            Format::Login,
+            is_login
+                && shape.slashes + shape.colons + shape.ats == 0
+                && web::is_login(text, &mut self.buffer),
+        );
         false
     }
 }
@@ -255,9 +271,11 @@ fn is_missing(text: &str) -> bool {
     match text.len() {
         0 => true,
         1 => matches!(text, "-" | "?" | "." | "*" | "/"),
-        2..=4 => ["n/a", "na", "null", "none", "nan", "--", "nil", "tbd", "k.a.", "n.a."]
-            .iter()
-            .any(|missing| text.eq_ignore_ascii_case(missing)),
+        2..=4 => [
+            "n/a", "na", "null", "none", "nan", "--", "nil", "tbd", "k.a.", "n.a.",
+        ]
+        .iter()
+        .any(|missing| text.eq_ignore_ascii_case(missing)),
         _ => text == "\\N" || text.eq_ignore_ascii_case("(null)"),
     }
 }
@@ -279,7 +297,9 @@ fn is_coordinate_pair(text: &str) -> bool {
     let number = |part: &str| {
         let part = part.trim();
         let places = part.split_once('.').map_or(0, |(_, places)| places.len());
-        part.parse::<f64>().ok().filter(|number| places >= 3 && number.abs() <= 180.0)
+        part.parse::<f64>()
+            .ok()
+            .filter(|number| places >= 3 && number.abs() <= 180.0)
     };
     matches!((number(first), number(second)), (Some(a), Some(b)) if a.abs() <= 90.0 || b.abs() <= 90.0)
 }
@@ -290,7 +310,11 @@ fn without_extension<'a>(text: &'a str, shape: &Shape) -> Option<&'a str> {
         return None;
     }
     let end = text.find(|character: char| character.is_alphabetic())?;
-    let extension = text[end..].trim_end_matches(|character: char| character.is_ascii_digit() || character == ' ');
-    let is_extension = matches!(extension, "x" | "ext" | "ext." | "ext:" | "Ext." | "Durchwahl" | "poste" | "int." | "tst.");
+    let extension =
+        text[end..].trim_end_matches(|character: char| character.is_ascii_digit() || character == ' ');
+    let is_extension = matches!(
+        extension,
+        "x" | "ext" | "ext." | "ext:" | "Ext." | "Durchwahl" | "poste" | "int." | "tst."
+    );
     (is_extension && end > 6).then(|| text[..end].trim_end_matches([' ', ',']))
 }

@@ -1,4 +1,5 @@
-//! National ids of people and their check digits. Each function names its source; digits are numbers from 0 to 9.
+//! National ids of people and their check digits. Each function names its source; digits are numbers from 0
+//! to 9.
 
 use super::check_digits::{gtin, luhn, mod_11_10, weighted};
 use super::format::{Format, Formats};
@@ -126,8 +127,8 @@ pub(super) fn is_fodselsnummer(digits: &[u8; 11]) -> bool {
         && weighted(digits, &[5, 4, 3, 2, 7, 6, 5, 4, 3, 2, 1]).is_multiple_of(11)
 }
 
-/// Belgian national register number (arrêté royal of 3 April 1984): 97 minus the remainder; a 2 is put in front for
-/// births since 2000. Months of people without a known date are higher by 20 or 40.
+/// Belgian national register number (arrêté royal of 3 April 1984): 97 minus the remainder; a 2 is put in
+/// front for births since 2000. Months of people without a known date are higher by 20 or 40.
 pub(super) fn is_rijksregister(digits: &[u8; 11]) -> bool {
     let check = number(&digits[9..]);
     let passes = |body: u64| 97 - body % 97 == check;
@@ -159,7 +160,8 @@ pub(super) fn is_ssn(digits: &[u8; 9]) -> bool {
     }
 }
 
-/// Spanish DNI or NIE in upper case without separators (Real Decreto 1553/2005): the letter is the number mod 23.
+/// Spanish DNI or NIE in upper case without separators (Real Decreto 1553/2005): the letter is the number
+/// mod 23.
 pub(super) fn is_dni(text: &[u8]) -> bool {
     const LETTERS: &[u8; 23] = b"TRWAGMYFPDXBNJZSQVHLCKE";
     let Ok([first, middle @ .., letter]) = <&[u8; 9]>::try_from(text) else {
@@ -177,8 +179,8 @@ pub(super) fn is_dni(text: &[u8]) -> bool {
     number.is_some_and(|number| LETTERS[(number % 23) as usize] == *letter)
 }
 
-/// Italian codice fiscale in upper case (Decreto ministeriale 23 December 1976). Digits may be replaced by letters if two
-/// people had the same code.
+/// Italian codice fiscale in upper case (Decreto ministeriale 23 December 1976). Digits may be replaced by
+/// letters if two people had the same code.
 pub(super) fn is_codice_fiscale(text: &[u8]) -> bool {
     const ODD: [u32; 26] = [
         1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24, 23,
@@ -211,8 +213,8 @@ pub(super) fn is_codice_fiscale(text: &[u8]) -> bool {
     sum % 26 == u32::from(text[15] - b'A')
 }
 
-/// French NIR with its key, in upper case without spaces (INSEE): 97 minus the remainder; 2A and 2B of Corsica count as
-/// 19 and 18.
+/// French NIR with its key, in upper case without spaces (INSEE): 97 minus the remainder; 2A and 2B of
+/// Corsica count as 19 and 18.
 pub(super) fn is_nir(text: &[u8]) -> bool {
     if text.len() != 15 {
         return false;

@@ -1,4 +1,5 @@
-//! Values of digits and punctuation: telephone numbers, national ids, cards, addresses of networks, postcodes.
+//! Values of digits and punctuation: telephone numbers, national ids, cards, addresses of networks,
+//! postcodes.
 
 use super::check_digits::{gtin, luhn, npi};
 use super::format::{Format, Formats};
@@ -39,7 +40,7 @@ fn is_http_status(digits: &[u8]) -> bool {
         [1, 0, 0..=3]
             | [2, 0, 0..=8]
             | [3, 0, 0..=8]
-            | [4, 0 | 1 | 2, _]
+            | [4, 0..=2, _]
             | [4, 3, 1]
             | [4, 5, 1]
             | [5, 0, _]
@@ -47,8 +48,8 @@ fn is_http_status(digits: &[u8]) -> bool {
     )
 }
 
-/// Returns whether digits have the prefix and length of an issuer and pass the Luhn test (ISO/IEC 7812; lists of the
-/// issuers Visa, Mastercard, American Express, Discover, Diners Club, JCB, UnionPay, Maestro).
+/// Returns whether digits have the prefix and length of an issuer and pass the Luhn test (ISO/IEC 7812;
+/// lists of the issuers Visa, Mastercard, American Express, Discover, Diners Club, JCB, UnionPay, Maestro).
 pub(super) fn is_card(digits: &[u8]) -> bool {
     let is_issued = match (digits, digits.len()) {
         ([4, ..], 16 | 19)
@@ -67,7 +68,8 @@ pub(super) fn is_card(digits: &[u8]) -> bool {
     is_issued && luhn(digits)
 }
 
-/// National numbering plans, for numbers without separators: DE, FR, UK, NL (with the leading 0), ES, PT, IT, BR, US.
+/// National numbering plans, for numbers without separators: DE, FR, UK, NL (with the leading 0), ES, PT,
+/// IT, BR, US.
 fn is_bare_phone(digits: &[u8]) -> bool {
     match (digits.len(), digits) {
         (10..=12, [0, 1, 5..=7, ..])
@@ -165,6 +167,7 @@ fn add_national(formats: &mut Formats, bytes: &[u8], digits: &[u8]) {
             add(&[b"999999-9999", b"999999+9999"], Format::Personnummer);
             add(&[b"999999-9999", b"999999 9999"], Format::Cpr);
             add(&[b"999 999 9999", b"999-999-9999"], Format::Nhs);
+            formats.add_if(Format::Hetu, national::is_hetu(bytes));
             if let Ok(digits) = digits.try_into() {
                 let has_shape = has_pattern(bytes, b"999999-9999") && national::has_cpr_date(digits);
                 formats.add_if(Format::CprShape, has_shape);

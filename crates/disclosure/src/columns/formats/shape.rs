@@ -74,8 +74,8 @@ impl Shape {
     }
 }
 
-/// Returns whether a text has the pattern, in which `9` stands for a digit, `A` for a letter in upper case, `a` for a letter
-/// of any case, and any other character for itself.
+/// Returns whether a text has the pattern, in which `9` stands for a digit, `A` for a letter in upper case,
+/// `a` for a letter of any case, and any other character for itself.
 pub(super) fn has_pattern(text: &[u8], pattern: &[u8]) -> bool {
     text.len() == pattern.len()
         && text.iter().zip(pattern).all(|(byte, pattern)| match pattern {

@@ -4,7 +4,8 @@ use super::format::{Format, Formats};
 use super::lexicon::{Topics, topics_of};
 use super::shape::Shape;
 
-/// Beginnings of password hashes: crypt(3), PHC strings, Django, Spring, LDAP (RFC 2307), PostgreSQL, WordPress, Drupal.
+/// Beginnings of password hashes: crypt(3), PHC strings, Django, Spring, LDAP (RFC 2307), PostgreSQL,
+/// WordPress, Drupal.
 const PASSWORD_HASHES: [&str; 31] = [
     "$2a$",
     "$2b$",
@@ -78,9 +79,9 @@ const KEYS: [&str; 34] = [
 ];
 
 /// Beginnings of identifiers of well-known services that are not secret.
-const REFERENCES: [&str; 17] = [
+const REFERENCES: [&str; 19] = [
     "cus_", "pi_", "ch_", "in_", "sub_", "evt_", "price_", "prod_", "acct_", "req_", "txn_", "re_", "seti_",
-    "cs_", "pm_", "sha256-", "sha512-",
+    "cs_", "pm_", "sha1-", "sha256-", "sha384-", "sha512-",
 ];
 
 /// Returns the formats of secrets and digests.
@@ -89,6 +90,10 @@ pub(super) fn of_secret(text: &str, shape: &Shape) -> Formats {
     if shape.length < 16 {
         return formats;
     }
+    formats.add_if(
+        Format::PrivateKey,
+        text.starts_with("-----BEGIN") && text.contains("PRIVATE KEY"),
+    );
     formats.add_if(Format::Jwt, is_jwt(text, shape));
     formats.add_if(Format::PasswordHash, is_password_hash(text, shape));
     formats.add_if(Format::HexDigest, is_hex_digest(text, shape));
@@ -223,7 +228,7 @@ pub(super) fn is_version(text: &str, shape: &Shape) -> bool {
     let is_suffix = suffix.is_empty() || suffix.starts_with(['-', '+', 'b', 'r', 'a']) && shape.spaces == 0;
     let has_mark = body.len() < text.len() || !suffix.is_empty();
     let is_number = |part: &str| !part.is_empty() && (part.len() == 1 || !part.starts_with('0') || has_mark);
-    numbers.split('.').all(is_number) && is_suffix && (parts >= 3 && parts <= 5 || parts == 2 && has_mark)
+    numbers.split('.').all(is_number) && is_suffix && ((3..=5).contains(&parts) || parts == 2 && has_mark)
 }
 
 /// Language, script and region (BCP 47, POSIX).

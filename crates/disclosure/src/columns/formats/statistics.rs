@@ -43,7 +43,8 @@ impl Distinct {
         other.smallest.iter().for_each(|hash| self.add_hash(*hash));
     }
 
-    /// Returns the number of distinct values: exact up to a limit, then an estimate with an error of about 9 %.
+    /// Returns the number of distinct values: exact up to a limit, then an estimate with an error of about 9
+    /// %.
     pub(super) fn estimate(&self) -> f64 {
         match self.smallest.last() {
             Some(largest) if self.smallest.len() == KEPT_HASHES => {
@@ -54,7 +55,8 @@ impl Distinct {
     }
 }
 
-/// Mixes the bits of a hash (the finalizer of MurmurHash3), because the estimate needs all of them to be random.
+/// Mixes the bits of a hash (the finalizer of MurmurHash3), because the estimate needs all of them to be
+/// random.
 fn mixed(mut hash: u64) -> u64 {
     hash ^= hash >> 33;
     hash = hash.wrapping_mul(0xff51_afd7_ed55_8ccd);

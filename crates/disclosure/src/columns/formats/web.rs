@@ -162,7 +162,8 @@ pub(super) fn is_user_agent(text: &str) -> bool {
     BEGINNINGS.iter().any(|beginning| text.starts_with(beginning)) || text.contains("AppleWebKit/")
 }
 
-/// Returns whether a text without blanks is a login name that contains a name, such as a given name, a dot and a surname.
+/// Returns whether a text without blanks is a login name that contains a name, such as a given name, a dot
+/// and a surname.
 pub(super) fn is_login(text: &str, buffer: &mut String) -> bool {
     const NAMES: Topics = Topics::GIVEN_NAME.or(Topics::SURNAME);
     let mut parts = 0;

@@ -4,6 +4,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 
 use super::name_words::{expand_umlauts, split_words};
+use super::reading::{is_key_word, names_person};
 use super::term_files;
 use super::{Category, SuggestedLabel, TableKind};
 
@@ -64,9 +65,11 @@ pub struct Dictionary {
     parts: FxHashMap<[u8; 2], Vec<(String, usize)>>,
     /// Nouns without spaces, with their languages.
     nouns: FxHashMap<String, Vec<(String, TableKind)>>,
+    /// Languages of the shipped terms.
+    pub(super) languages: Vec<String>,
     /// Nouns that occur within words, with their languages.
     noun_parts: Vec<(String, (String, TableKind))>,
-        /// First letters of nouns, with the languages and kinds of all nouns that begin with them.
+    /// First letters of nouns, with the languages and kinds of all nouns that begin with them.
     abbreviations: FxHashMap<String, Vec<(String, TableKind)>>,
     /// Single words of terms and nouns.
     vocabulary: FxHashSet<String>,
@@ -93,19 +96,15 @@ impl Dictionary {
             names: FxHashMap::default(),
             parts: FxHashMap::default(),
             nouns: FxHashMap::default(),
-                        noun_parts: Vec::new(),
+            languages: term_files::languages().map(str::to_string).collect(),
+            noun_parts: Vec::new(),
             abbreviations: FxHashMap::default(),
 
             vocabulary: FxHashSet::default(),
         };
-        let mut shipped: FxHashMap<String, Vec<Term>> = FxHashMap::default();
-        for term in term_files::shipped_terms() {
-            shipped.entry(term.term.clone()).or_default().push(term);
-        }
         for number in 0..dictionary.terms.len() {
             let term = dictionary.terms[number].clone();
-            let is_shipped = shipped.get(&term.term).is_some_and(|terms| terms.contains(&term));
-            dictionary.is_added.push(!is_shipped);
+            dictionary.is_added.push(!term_files::is_shipped(&term));
             for spelling in spellings(&term.language, &term.term) {
                 dictionary.insert(number, term.matching, &spelling);
             }
@@ -118,9 +117,13 @@ impl Dictionary {
                 if noun.matching == Matching::Part {
                     dictionary.noun_parts.push((key.clone(), meaning.clone()));
                 }
-                                for length in 3..=5 {
+                for length in 3..=5 {
                     if let Some(start) = key.get(..length).filter(|start| start.len() < key.len()) {
-                        dictionary.abbreviations.entry(start.to_string()).or_default().push(meaning.clone());
+                        dictionary
+                            .abbreviations
+                            .entry(start.to_string())
+                            .or_default()
+                            .push(meaning.clone());
                     }
                 }
                 dictionary.nouns.entry(key).or_default().push(meaning);
@@ -131,7 +134,7 @@ impl Dictionary {
 
     /// Returns the terms that are part of the extension.
     pub fn shipped_terms() -> Vec<Term> {
-        term_files::shipped_terms()
+        term_files::shipped_terms().to_vec()
     }
 
     fn insert(&mut self, number: usize, matching: Matching, words: &[String]) {
@@ -139,7 +142,11 @@ impl Dictionary {
         if key.is_empty() {
             return;
         }
-        self.vocabulary.extend(words.iter().cloned());
+        for word in words {
+            if !self.vocabulary.contains(word) {
+                self.vocabulary.insert(word.clone());
+            }
+        }
         let index = match matching {
             Matching::Name => &mut self.names,
             Matching::Words | Matching::Part => &mut self.words,
@@ -183,9 +190,8 @@ impl Dictionary {
                     });
                 }
             }
-                        self.find_parts(start, &words[start], &mut matches);
+            self.find_parts(start, &words[start], &mut matches);
             self.find_compounds(start, &words[start], &mut matches);
-
         }
         matches
     }
@@ -210,7 +216,7 @@ impl Dictionary {
         }
     }
 
-        /// Finds the longest term of six letters or more with which an unknown word ends or begins: the head of a compound,
+    /// Finds the longest term of six letters or more with which an unknown word ends or begins: the head of a compound,
     /// or a word with another ending.
     fn find_compounds(&self, number: usize, word: &str, matches: &mut Vec<Match>) {
         const LEAST: usize = 6;
@@ -223,7 +229,11 @@ impl Dictionary {
         let mut parts = ends.chain(starts).filter(|part| part.len() >= LEAST);
         if let Some((part, terms)) = parts.find_map(|part| Some((part, self.words.get(part)?))) {
             let letters = part.chars().count();
-            matches.push(Match { words: number..number + 1, letters, terms: terms.clone() });
+            matches.push(Match {
+                words: number..number + 1,
+                letters,
+                terms: terms.clone(),
+            });
         }
     }
 
@@ -255,11 +265,40 @@ impl Dictionary {
         find(whole).or_else(|| find(&parts))
     }
 
-        /// Returns whether all nouns of a language that begin with these letters are persons.
+    /// Returns whether a word says a fact by itself.
+    pub(super) fn is_fact(&self, word: &str) -> bool {
+        let of = |index: &FxHashMap<String, Vec<usize>>| index.get(word).cloned().unwrap_or_default();
+        let terms = [of(&self.words), of(&self.names)].concat();
+        terms.iter().any(|&term| !names_person(&self.terms[term]))
+    }
+
+    /// Returns whether a word is a noun for a person in one of the languages, and nothing else in any.
+    pub(super) fn is_person(&self, word: &str, is_language: impl Fn(&str) -> bool) -> bool {
+        let Some(kinds) = self.nouns.get(word) else {
+            return false;
+        };
+        let has_language = kinds.iter().any(|(language, _)| is_language(language));
+        has_language && kinds.iter().all(|(_, kind)| kind.is_person())
+    }
+
+    /// Returns whether the nouns of a language that begin with these letters are persons, or events and persons.
     pub(super) fn abbreviates_person(&self, letters: &str, language: &str) -> bool {
-        let all = self.abbreviations.get(letters).map(Vec::as_slice).unwrap_or_default();
-        let mut kinds = all.iter().filter(|(one, _)| one == language).map(|(_, kind)| kind).peekable();
-        kinds.peek().is_some() && kinds.all(|kind| *kind == TableKind::Person)
+        if self.vocabulary.contains(letters) {
+            return false;
+        }
+        let all = self
+            .abbreviations
+            .get(letters)
+            .map(Vec::as_slice)
+            .unwrap_or_default();
+        let kinds = all
+            .iter()
+            .filter(|(one, _)| one == language)
+            .map(|(_, kind)| kind);
+        // Events are often called after the same word: adhésion of an adhérent.
+        let kinds: Vec<TableKind> = kinds.copied().collect();
+        let may_be = |kind: &TableKind| matches!(kind, TableKind::Person | TableKind::Event);
+        kinds.contains(&TableKind::Person) && kinds.iter().all(may_be)
     }
 
     /// Returns the nouns of a name in their order, with the numbers of their words. A longer noun hides those within it.
@@ -301,17 +340,14 @@ impl Dictionary {
     }
 
     fn split_word<'a>(&self, word: &'a str) -> Option<(&'a str, &'a str)> {
-        let is_part = |part: &str| {
-            part.len() > 2 && (self.vocabulary.contains(part) || self.nouns.contains_key(part))
-                || KEY_WORDS.contains(&part)
+        let is_part = |part: &str| match part.len() {
+            0..3 => false,
+            3 => self.words.contains_key(part),
+            _ => self.vocabulary.contains(part) || self.nouns.contains_key(part),
         };
         let is_split = |first: &str, second: &str| {
-            let has_long = first.len() > 3 || second.len() > 3;
-            let is_key =
-                |part: &str, other: &str| KEY_WORDS.contains(&part) && self.nouns.contains_key(other);
-            has_long && first.len() > 2 && second.len() > 2 && is_part(first) && is_part(second)
-                || is_key(second, first)
-                || is_key(first, second)
+            let is_key = |part: &str, other: &str| is_key_word(part) && self.nouns.contains_key(other);
+            is_part(first) && is_part(second) || is_key(second, first) || is_key(first, second)
         };
         let places = (2..word.len().saturating_sub(1)).filter(|&place| word.is_char_boundary(place));
         places
@@ -320,19 +356,17 @@ impl Dictionary {
     }
 }
 
-/// Words that mark a key and nothing else.
-const KEY_WORDS: [&str; 12] = [
-    "id", "uuid", "guid", "key", "fk", "pk", "oid", "sk", "idx", "nr", "no", "num",
-];
-
 /// Returns the words of a term in each of its spellings. Names are read with English plurals; elsewhere `ies` is the plural
 /// of `ie`.
 fn spellings(language: &str, term: &str) -> impl Iterator<Item = Vec<String>> {
     let singular = |word: &str| match word.strip_suffix("ies") {
-        Some(stem) if language != "en" => format!("{stem}ie"),
-        _ => word.to_string(),
+        Some(stem) => format!("{stem}ie"),
+        None => word.to_string(),
     };
-    let term = term.split(' ').map(singular).collect::<Vec<_>>().join(" ");
+    let term = match language != "en" && term.contains("ies") {
+        true => term.split(' ').map(singular).collect::<Vec<_>>().join(" "),
+        false => term.to_string(),
+    };
     let expanded = expand_umlauts(&term);
     [Some(term), expanded]
         .into_iter()

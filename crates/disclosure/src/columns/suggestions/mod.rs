@@ -2,11 +2,11 @@
 //!
 //! First the table is looked at as a whole: what its rows are (persons, events of persons, organisations, things, codes,
 //! settings), by the nouns of its name and by what its columns are called, and in which language. Then each column gets
-//! clues: the assumption that it concerns no person, its name or its role as a key, its type, its comment, its statistics
-//! and its values. A clue adds a number to one label, as the logarithm of odds. A term counts more the more of the name it
-//! explains; a term that is ordinary in tables about things, such as a city or a date, counts only as far as the table is
-//! about persons. The label with the largest sum is suggested, and its share is its confidence. The evidence names the
-//! clues that spoke for it, the strongest first.
+//! clues: the assumption that it concerns no person; its name or its role as a key, or else its type or what most other
+//! columns are about; its comment, its statistics and its values. A clue adds a number to one label, as the logarithm of
+//! odds. A term counts more the more of the name it explains. A term that is ordinary in tables about things, such as a
+//! city or a date, counts only as far as the table is about persons. The label with the largest sum is suggested, and its
+//! share is its confidence. The evidence names the clues that spoke for it, the strongest first.
 
 mod anonymizer;
 mod category;
@@ -93,7 +93,7 @@ pub fn suggest(table: &TableFacts, dictionary: &Dictionary) -> Vec<Suggestion> {
         reading.best(dictionary, &languages, |term| rules::fits_type(term, facts))
     };
     let best: Vec<_> = readings.iter().zip(&table.columns).map(best).collect();
-    
+
     let context = Context::new(table, &readings, &best, &languages, dictionary);
     let columns = table.columns.iter().zip(&readings).zip(&best);
     let suggest = |((facts, reading), best): ((_, _), &Option<_>)| {

@@ -38,16 +38,21 @@ fn separate(text: &str) -> String {
 
 /// Returns a text with ä, ö and ü written as ae, oe and ue; `None` if it has none of them.
 pub(super) fn expand_umlauts(text: &str) -> Option<String> {
-    const UMLAUTS: [(char, &str); 6] = [
-        ('ä', "ae"),
-        ('ö', "oe"),
-        ('ü', "ue"),
-        ('Ä', "Ae"),
-        ('Ö', "Oe"),
-        ('Ü', "Ue"),
-    ];
-    let expanded = UMLAUTS.iter().fold(text.to_string(), |text, (umlaut, letters)| {
-        text.replace(*umlaut, letters)
-    });
-    (expanded != text).then_some(expanded)
+    let expanded = |letter: char| match letter {
+        'ä' | 'Ä' => Some("ae"),
+        'ö' | 'Ö' => Some("oe"),
+        'ü' | 'Ü' => Some("ue"),
+        _ => None,
+    };
+    if text.is_ascii() || !text.contains(|letter| expanded(letter).is_some()) {
+        return None;
+    }
+    let mut letters = String::with_capacity(text.len() + 2);
+    for letter in text.chars() {
+        match expanded(letter) {
+            Some(two) => letters.push_str(two),
+            None => letters.push(letter),
+        }
+    }
+    Some(letters)
 }

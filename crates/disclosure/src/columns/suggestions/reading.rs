@@ -8,21 +8,8 @@ use super::dictionary::{Dictionary, Match};
 use super::{Category, Matching, SuggestedLabel, TableFacts, TableKind, Term};
 
 /// Words that mark a key at the end or at the start of a name.
-const KEY_WORDS: [&str; 14] = [
-    "id",
-    "uuid",
-    "guid",
-    "key",
-    "fk",
-    "pk",
-    "oid",
-    "sk",
-    "gid",
-    "uid",
-    "rowid",
-    "identifier",
-    "idx",
-    "ref",
+const KEY_WORDS: [&str; 13] = [
+    "id", "uuid", "guid", "key", "fk", "pk", "oid", "sk", "gid", "uid", "rowid", "idx", "ref",
 ];
 /// Words that may mark a key, but also a number or code of any kind.
 const NUMBER_WORDS: [&str; 15] = [
@@ -33,7 +20,7 @@ const NUMBER_WORDS: [&str; 15] = [
 const NOUN_FIRST: [&str; 4] = ["fr", "es", "it", "pt"];
 
 /// English words after which a name only describes.
-const PREPOSITIONS: [&str; 8] = ["of", "from", "in", "for", "per", "under", "within", "during"];
+const PREPOSITIONS: [&str; 7] = ["of", "from", "for", "per", "under", "within", "during"];
 
 /// The words of a name and the terms that they contain.
 #[derive(Debug, Clone)]
@@ -85,9 +72,19 @@ pub(super) fn read_names(table: &TableFacts, dictionary: &Dictionary) -> Vec<Rea
     let first = common_word(names.iter().map(|words| words.first()));
     let last = common_word(names.iter().map(|words| words.last()));
     let read = |words: Vec<String>| {
-        let core = core(&words, first.as_deref(), last.as_deref(), &table_words);
+        let core = core(
+            &words,
+            [first.as_deref(), last.as_deref()],
+            &table_words,
+            dictionary,
+        );
         let matches = dictionary.find(&words, &wholes(&words, &core));
-        Reading { words, core, matches, nouns: Vec::new() }
+        Reading {
+            words,
+            core,
+            matches,
+            nouns: Vec::new(),
+        }
     };
     names.into_iter().map(read).collect()
 }
@@ -97,12 +94,13 @@ pub(super) fn read_names(table: &TableFacts, dictionary: &Dictionary) -> Vec<Rea
 pub(super) fn main_languages(languages: &Languages) -> Vec<String> {
     let most = languages.values().copied().fold(0.0, f64::max);
     let is_main = |language: &str, letters: f64| letters * 2.0 >= most || language == "en";
-    let main = languages.iter().filter(|(language, letters)| is_main(language, **letters));
+    let main = languages
+        .iter()
+        .filter(|(language, letters)| is_main(language, **letters));
     let mut main: Vec<(&String, f64)> = main.map(|(language, letters)| (language, *letters)).collect();
     main.sort_by(|one, other| other.1.total_cmp(&one.1).then_with(|| one.0.cmp(other.0)));
     main.into_iter().map(|(language, _)| language.clone()).collect()
 }
-
 
 /// Returns the word that most names have at one end; `None` if there is none.
 fn common_word<'a>(words: impl Iterator<Item = Option<&'a String>>) -> Option<String> {
@@ -115,21 +113,42 @@ fn common_word<'a>(words: impl Iterator<Item = Option<&'a String>>) -> Option<St
     let most = counts
         .into_iter()
         .max_by_key(|&(word, count)| (count, Reverse(word)))?;
-    let is_key = KEY_WORDS.contains(&most.0) || NUMBER_WORDS.contains(&most.0);
-    (most.1 >= 4 && most.1 * 2 > total && !is_key).then(|| most.0.to_string())
+    (most.1 >= 4 && most.1 * 2 > total && !is_key_word(most.0)).then(|| most.0.to_string())
 }
 
-/// Returns the words of a name without what it shares with the others or with the table.
-fn core(words: &[String], first: Option<&str>, last: Option<&str>, table_words: &[String]) -> Range<usize> {
+/// Returns the words of a name without what it shares with the others, with the table, or with every table about persons:
+/// `nom_adh` in a table of adherents, `customer_city`.
+fn core(
+    words: &[String],
+    common: [Option<&str>; 2],
+    table_words: &[String],
+    dictionary: &Dictionary,
+) -> Range<usize> {
+    let [first, last] = common;
     let (mut start, mut end) = (0, words.len());
-    if end - start > 1 && last.is_some_and(|last| words[end - 1] == last) {
+    let names_table = |word: &String| {
+        table_words
+            .iter()
+            .any(|one| one == word || word.len() > 2 && one.starts_with(word.as_str()))
+            && !dictionary.is_fact(word)
+    };
+    let abbreviates_table = |word: &String| names_table(word) && !table_words.contains(word);
+    if end - start > 1
+        && (last.is_some_and(|last| words[end - 1] == last) || abbreviates_table(&words[end - 1]))
+    {
         end -= 1;
     }
     if end - start > 1 && first.is_some_and(|first| words[start] == first) {
         start += 1;
     }
-    while end - start > 1 && table_words.contains(&words[start]) {
+    while end - start > 1 && (table_words.contains(&words[start]) || names_table(&words[start])) {
         start += 1;
+    }
+    if end - start > 1 && dictionary.is_person(&words[start], |_| true) {
+        start += 1;
+    }
+    if end - start > 1 && dictionary.is_person(&words[end - 1], |language| NOUN_FIRST.contains(&language)) {
+        end -= 1;
     }
     start..end
 }
@@ -193,31 +212,29 @@ impl Reading {
 
     /// Returns the words that are no key words.
     pub(super) fn base(&self) -> Vec<&str> {
-        let is_key = |word: &str| KEY_WORDS.contains(&word) || NUMBER_WORDS.contains(&word);
         self.words
             .iter()
             .map(String::as_str)
-            .filter(|word| !is_key(word))
+            .filter(|word| !is_key_word(word))
             .collect()
     }
 
     /// Returns whether the noun at these words is what the name is about, and not what describes it. In English this is
     /// the last one, but what follows a preposition only describes: `dividends_from_stocks`.
     pub(super) fn is_head(&self, words: &Range<usize>, is_noun_first: bool) -> bool {
-        let is_key = |word: &String| {
-            KEY_WORDS.contains(&word.as_str())
-                || NUMBER_WORDS.contains(&word.as_str())
-                || word.bytes().all(|byte| byte.is_ascii_digit())
-        };
+        let is_key = |word: &String| is_key_word(word) || word.bytes().all(|byte| byte.is_ascii_digit());
         if is_noun_first {
-            self.words[self.core.start.min(words.start)..words.start]
+            return self.words[self.core.start.min(words.start)..words.start]
                 .iter()
-                .all(is_key)
-        } else {
-            self.words[words.end..self.core.end.max(words.end)]
-                .iter()
-                .all(is_key)
+                .all(is_key);
         }
+        let is_preposition = |word: &&String| PREPOSITIONS.contains(&word.as_str());
+        let mut rest = self.words[words.end..self.core.end.max(words.end)].iter();
+        let is_after = self.words[self.core.start.min(words.start)..words.start]
+            .iter()
+            .skip(1)
+            .any(|word| is_preposition(&word));
+        !is_after && rest.by_ref().take_while(|word| !is_preposition(word)).all(is_key)
     }
 
     /// Returns the term that fits best. Terms of users come first. Then a technical term at the head of the name, such as
@@ -278,29 +295,47 @@ impl Reading {
         let rank = |&number: &usize| {
             let term = dictionary.term(number);
             let bonus = if term.matching == Matching::Name { 0.5 } else { 0.0 };
-            (dictionary.is_added(number), !names_person(term), share(term) + bonus)
+            (
+                dictionary.is_added(number),
+                !names_person(term),
+                share(term) + bonus,
+            )
         };
         // Of equal terms the first counts.
-        let number = found.terms.iter().copied().reduce(|best, number| {
-            if rank(&number) > rank(&best) { number } else { best }
-        })?;
+        let number =
+            found.terms.iter().copied().reduce(
+                |best, number| {
+                    if rank(&number) > rank(&best) { number } else { best }
+                },
+            )?;
         let term = dictionary.term(number);
         let most = languages.values().copied().fold(0.0, f64::max);
         let is_added = dictionary.is_added(number);
-        let is_foreign = share(term) * 2.0 < most && term.language != "en";
+        let is_minor = share(term) * 2.0 < most && !is_added;
+        let is_foreign = is_minor && term.language != "en";
         let total: usize = self.words[self.core.clone()]
             .iter()
             .map(|word| word.chars().count())
             .sum();
         let coverage = (found.letters as f64 / total.max(1) as f64).min(1.0);
-        if is_foreign && !is_added && (found.letters < 4 || coverage < 0.6) {
+        let is_rare = share(term) * 5.0 < most && found.letters < 8;
+        if is_minor && found.letters < 4 || is_foreign && is_rare || is_foreign && coverage < 0.6 {
+            return None;
+        }
+        // A count is the whole name, not what is left of `passenger_count`.
+        let is_part = found.words.len() < self.words.len() && term.matching == Matching::Name;
+        if term.label == SuggestedLabel::Count && is_part && !is_added {
             return None;
         }
         let is_head = self.is_head(&found.words, NOUN_FIRST.contains(&term.language.as_str()));
         let mut fit = found.letters as f64;
         fit += if term.matching == Matching::Name { 4.0 } else { 0.0 };
         fit += if is_head { 1.5 } else { 0.0 };
-                fit += if is_contact(term) { 3.0 } else { 0.0 };
+        fit += match is_contact(term) {
+            true if is_head || self.is_head(&found.words, false) => 20.0,
+            true => 3.0,
+            false => 0.0,
+        };
         fit -= if is_foreign { 2.0 } else { 0.0 };
         fit -= if names_person(term) { 20.0 } else { 0.0 };
         if term.label == SuggestedLabel::Ignore {
@@ -321,6 +356,11 @@ impl Reading {
             },
         ))
     }
+}
+
+/// Returns whether a word marks a key or a number.
+pub(super) fn is_key_word(word: &str) -> bool {
+    KEY_WORDS.contains(&word) || NUMBER_WORDS.contains(&word)
 }
 
 /// Returns whether a term only says which person: what is said about the person counts more, as in `teacher_email`.

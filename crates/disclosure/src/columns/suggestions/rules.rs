@@ -72,20 +72,29 @@ impl Rules<'_> {
             .map(|(words, _)| covers(&self.reading.words[words.clone()]))
             .sum();
         let is_noun = is_person && nouns >= self.reading.base().iter().map(|word| word.len()).sum();
-        if !is_key && !(is_noun && self.could_be_key()) {
+        let is_key_or_noun = is_key || is_noun && self.could_be_key();
+        if !is_key_or_noun {
             return None;
         }
-        let is_other = is_person && !context.kind.is_some_and(TableKind::is_person) && !self.reading.base().is_empty();
+        // A person's key in a table about something else is no key of the table, even if both share a word.
+        let is_other =
+            is_person && !context.kind.is_some_and(TableKind::is_person) && !self.reading.base().is_empty();
         let is_own = !refers && !is_other && is_own_key(self.reading, &self.context.words);
+        // `visit_id` in visits, whatever terms say about visits.
         let names_table =
             is_own && self.reading.key_word() == KeyWord::Key && !self.reading.base().is_empty();
+        if self.facts.is_primary_key && self.numbers_persons() {
+            return Some(self.own_key());
+        }
         if let Some(best) = self.best
             && !(is_own && self.facts.is_primary_key || names_table)
             && self.wins_over_key(best, is_person)
         {
             return None;
         }
-                let is_user = self.reading.base().is_empty() && self.reading.words.last().is_some_and(|word| word == "uid");
+        // A lone `uid` is mostly that of a user.
+        let is_user =
+            self.reading.base().is_empty() && self.reading.words.last().is_some_and(|word| word == "uid");
         if is_user && !self.facts.is_primary_key && !context.kind.is_some_and(TableKind::is_person) {
             return Some(self.person_key(TableKind::Person));
         }
@@ -118,14 +127,38 @@ impl Rules<'_> {
             _ if self.facts.is_primary_key => Some(self.own_key()),
             Some(_) => Some(Clue::ignore(1.5, "it is a key of things or codes")),
             None if self.best.is_some() => None,
-            None if self.context.kind.is_some_and(TableKind::is_person) && !self.context.has_key => Some(Clue::new(
-                Person,
-                Category::OtherId,
-                1.5,
-                "it is a key, and the table is about persons",
-            )),
+            None if context.kind.is_some_and(TableKind::is_person)
+                && !context.has_key
+                && self.could_be_key() =>
+            {
+                Some(Clue::new(
+                    Person,
+                    Category::OtherId,
+                    1.5,
+                    "it is a key, and the table is about persons",
+                ))
+            }
+            None if context.people > 0.0 && context.person_keys == 0 && context.unknown_keys == 1 => {
+                let reason =
+                    "it is the only key to something else, and the table is about persons or their events";
+                Some(Clue::new(Person, Category::OtherId, 1.3, reason))
+            }
             None => Some(Clue::ignore(0.5, "it is a key of something that is no person")),
         }
+    }
+
+    /// Returns whether the name says a number of a person, in a table about persons.
+    fn numbers_persons(&self) -> bool {
+        use Category::*;
+        let is_number = |best: &Best<'_>| {
+            matches!(
+                best.term.category,
+                OtherId | Mrn | Account | Ssn | HealthPlan | Licence
+            )
+        };
+        let is_identifier =
+            |best: &Best<'_>| best.term.label == SuggestedLabel::Identifier && is_number(best);
+        self.context.kind.is_some_and(TableKind::is_person) && self.best.is_some_and(is_identifier)
     }
 
     /// Returns whether the type of the column allows it to be the key of a person.
@@ -154,7 +187,12 @@ impl Rules<'_> {
         let people = self.context.people;
         match self.context.kind {
             Some(kind) if kind.is_person() && self.context.has_primary_key && !self.facts.is_primary_key => {
-                Clue::new(Identifier, Category::OtherId, 3.0, "it numbers the persons of the table")
+                Clue::new(
+                    Identifier,
+                    Category::OtherId,
+                    3.0,
+                    "it numbers the persons of the table",
+                )
             }
             Some(TableKind::Person | TableKind::Second) => Clue::new(
                 Person,
@@ -222,8 +260,9 @@ impl Rules<'_> {
                 "the name says a person, in words",
             );
         }
-                let weight = 2.0 + 0.5 * self.context.people.max(-0.5);
-        Clue::new(Quasi,
+        let weight = 2.0 + 0.5 * self.context.people.max(-0.5);
+        Clue::new(
+            Quasi,
             Category::OtherId,
             weight,
             "the name says key of a second person",
@@ -232,11 +271,14 @@ impl Rules<'_> {
 
     /// Returns what the terms of the name say.
     fn name(&self) -> Option<Clue> {
+        if let Some(clue) = self.sample_weight() {
+            return Some(clue);
+        }
         let Some(best) = self.best else {
             return self.generic_name();
         };
         let term = best.term;
-                if let Some(clue) = self.counted(term) {
+        if let Some(clue) = self.counted(term) {
             return Some(clue);
         }
         if let Some(clue) = self.employer() {
@@ -265,20 +307,57 @@ impl Rules<'_> {
         if let Some(clue) = self.described(best) {
             return Some(clue);
         }
-        if term.label == SuggestedLabel::Count && (self.context.has_key || self.context.person_keys > 0 || self.context.has_names) {
+        if term.label == SuggestedLabel::Count
+            && (self.context.has_key || self.context.person_keys > 0 || self.context.has_names)
+        {
             return Some(Clue::ignore(1.5, "a table with keys counts no rows"));
         }
-                let is_sample = matches!(self.context.kind, None | Some(TableKind::Person | TableKind::Household | TableKind::Aggregate));
-        if term.label == SuggestedLabel::Weight && (!is_sample || self.context.has_primary_key && best.coverage < 1.0) {
+        let is_sample = matches!(
+            self.context.kind,
+            None | Some(TableKind::Person | TableKind::Household | TableKind::Aggregate)
+        );
+        if term.label == SuggestedLabel::Weight
+            && (!is_sample || self.context.has_primary_key && best.coverage < 1.0)
+        {
             return Some(Clue::ignore(1.5, "the table is no sample of persons"));
         }
         let base = if term.matching == Matching::Name { 0.3 } else { 1.5 };
         let mut weight = base + 1.8 * best.coverage + self.about_people(dependence(term));
         weight -= if best.is_foreign { 0.7 } else { 0.0 };
+        // In a table about events a plain name is often that of the event.
+        let is_plain_name = term.category == Category::Name && term.matching == Matching::Name;
+        weight -= if is_plain_name && self.context.kind == Some(TableKind::Event) {
+            1.0
+        } else {
+            0.0
+        };
         Some(Clue::new(term.label, term.category, weight, said(term)))
     }
 
-            /// Returns what it adds to a clue that the table is about persons, or not; that it is not counts more.
+    /// Returns what a name says such as `weight_full` or `hhwt` in a sample of persons.
+    fn sample_weight(&self) -> Option<Clue> {
+        const ENDS: [&str; 7] = ["wt", "wgt", "weight", "poids", "peso", "gewicht", "ponderacion"];
+        let words = &self.reading.words;
+        let is_longer =
+            |word: &str, end: &str| word.ends_with(end) && (word.len() > end.len() || words.len() > 1);
+        let is_weight = words
+            .iter()
+            .any(|word| ENDS.iter().any(|end| is_longer(word, end)));
+        let is_number = matches!(self.facts.kind, TypeKind::Decimal);
+        let is_body = self
+            .best
+            .is_some_and(|best| best.term.category == Category::Health);
+        (self.context.is_sample && is_weight && is_number && !is_body).then(|| {
+            Clue::new(
+                SuggestedLabel::Weight,
+                Category::Technical,
+                3.0,
+                "the name says weight, in a sample of persons",
+            )
+        })
+    }
+
+    /// Returns what it adds to a clue that the table is about persons, or not; that it is not counts more.
     fn about_people(&self, dependence: f64) -> f64 {
         let people = self.context.people;
         dependence * if people < 0.0 { 1.5 * people } else { people }
@@ -286,8 +365,14 @@ impl Rules<'_> {
 
     /// Returns what a name says such as `number_of_deaths` in a table without any key: how many persons the row stands for.
     fn counted(&self, term: &Term) -> Option<Clue> {
-        const WORDS: [&str; 8] = ["anzahl", "nombre", "aantal", "numero", "number", "num", "count", "total"];
-        let has_word = self.reading.words.iter().any(|word| WORDS.contains(&word.as_str()));
+        const WORDS: [&str; 8] = [
+            "anzahl", "nombre", "aantal", "numero", "number", "num", "count", "total",
+        ];
+        let has_word = self
+            .reading
+            .words
+            .iter()
+            .any(|word| WORDS.contains(&word.as_str()));
         let is_fact = matches!(term.category, Category::Health | Category::Offence);
         let is_number = matches!(self.facts.kind, TypeKind::Integer | TypeKind::Decimal);
         let has_keys = self.context.has_key || self.context.person_keys > 0 || self.context.has_names;
@@ -376,6 +461,9 @@ impl Rules<'_> {
             TypeKind::MacAddress => (Identifier, Category::Device, 2.0 + 0.5 * people),
             TypeKind::Geometry => (Quasi, Category::Location, 0.8 + people),
             TypeKind::Date => (Quasi, Category::Date, 0.9 + people),
+            TypeKind::Timestamp if self.context.kind == Some(TableKind::Event) => {
+                (Quasi, Category::Date, people + 0.1)
+            }
             TypeKind::Timestamp => (Quasi, Category::Date, people - 0.4),
             TypeKind::Money => (Sensitive, Category::Financial, 0.6 + people),
             TypeKind::Uuid => (Identifier, Category::OtherId, 0.2 + people),
@@ -388,7 +476,9 @@ impl Rules<'_> {
     fn neighbours(&self) -> Option<Clue> {
         let (label, category, share) = self.context.neighbours?;
         let reason = format!("most other columns are about {}", describe(category));
-        (self.context.people > 0.0).then(|| Clue::new(label, category, 0.6 + share * 1.2, reason))
+        let is_text = matches!(self.facts.kind, TypeKind::Text | TypeKind::Enum);
+        (self.context.people > 0.0 && (is_text || self.context.is_sample && label == SuggestedLabel::Quasi))
+            .then(|| Clue::new(label, category, 0.6 + share * 1.2, reason))
     }
 
     /// Returns what the comment says, with less weight than a name.
@@ -490,7 +580,8 @@ impl Rules<'_> {
             clues.push(Clue::new(
                 found.label,
                 found.category,
-                2.0 + (odds / (1.0 - odds)).ln(), reason,
+                2.5 + (odds / (1.0 - odds)).ln(),
+                reason,
             ));
         }
     }
@@ -532,6 +623,7 @@ pub(super) fn fits_type(term: &Term, facts: &ColumnFacts) -> bool {
     );
     let is_time = matches!(facts.kind, TypeKind::Date | TypeKind::Timestamp | TypeKind::Time);
     let is_flag = facts.kind == TypeKind::Boolean;
+    let is_shorter = |length| facts.max_length.is_some_and(|most| most < length);
     match (term.label, term.category) {
         (SuggestedLabel::Identifier | SuggestedLabel::Person | SuggestedLabel::Household, _)
             if is_flag || is_time =>
@@ -540,6 +632,8 @@ pub(super) fn fits_type(term: &Term, facts: &ColumnFacts) -> bool {
         }
         (_, Name | Email | Url | FreeText | Ip) if is_flag || is_time => false,
         (_, Email | Url | FreeText) if is_number => false,
+        (_, Email | Url | FreeText | Ip) if is_shorter(6) => false,
+        (SuggestedLabel::Identifier, Phone | Fax | Ssn | Account) if is_shorter(4) => false,
         (SuggestedLabel::Identifier, Name) if is_number => false,
         (_, Credential | Geographic | Financial) if is_flag => false,
         (_, Credential | Financial) if is_time => false,

@@ -8,6 +8,9 @@
 //! `table kind | noun, noun, …` lists nouns that say what the rows of a table are: see [`TableKind`]. The same nouns tell
 //! what a key refers to, as in `patient_id`. `=` and `~` work as in terms.
 
+use rustc_hash::FxHashMap;
+use std::sync::LazyLock;
+
 use super::{Category, Matching, SuggestedLabel, TableKind, Term};
 
 /// The files with the ISO 639-1 codes of their languages.
@@ -39,13 +42,34 @@ enum Line {
     Nouns(Vec<Noun>),
 }
 
-/// Returns the terms of all files.
-pub(super) fn shipped_terms() -> Vec<Term> {
-    let terms = |line| match line {
-        Line::Terms(terms) => terms,
-        Line::Nouns(_) => Vec::new(),
-    };
-    lines().flat_map(terms).collect()
+/// Returns the languages of the files.
+pub(super) fn languages() -> impl Iterator<Item = &'static str> {
+    FILES.iter().map(|(language, _)| *language)
+}
+
+/// Returns the terms of all files. They are read once.
+pub(super) fn shipped_terms() -> &'static [Term] {
+    static TERMS: LazyLock<Vec<Term>> = LazyLock::new(|| {
+        let terms = |line| match line {
+            Line::Terms(terms) => terms,
+            Line::Nouns(_) => Vec::new(),
+        };
+        lines().flat_map(terms).collect()
+    });
+    &TERMS
+}
+
+/// Returns whether a term is one of those of the files.
+pub(super) fn is_shipped(term: &Term) -> bool {
+    static NUMBERS: LazyLock<FxHashMap<&'static str, Vec<usize>>> = LazyLock::new(|| {
+        let mut numbers: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
+        for (number, term) in shipped_terms().iter().enumerate() {
+            numbers.entry(&term.term).or_default().push(number);
+        }
+        numbers
+    });
+    let numbers = NUMBERS.get(term.term.as_str());
+    numbers.is_some_and(|numbers| numbers.iter().any(|&number| shipped_terms()[number] == *term))
 }
 
 /// Returns the nouns of all files with the kinds of tables that they name.

@@ -44,8 +44,12 @@ pub fn scores(columns: &[KnownColumn]) -> BTreeMap<String, Score> {
     let mut scores: BTreeMap<String, Score> = BTreeMap::new();
     for column in columns {
         let suggestion = column.suggestion();
-        let label = suggestion.as_ref().map_or(SuggestedLabel::Ignore, |suggestion| suggestion.label);
-        let category = suggestion.as_ref().map_or("technical", |suggestion| suggestion.category.name());
+        let label = suggestion
+            .as_ref()
+            .map_or(SuggestedLabel::Ignore, |suggestion| suggestion.label);
+        let category = suggestion
+            .as_ref()
+            .map_or("technical", |suggestion| suggestion.category.name());
         let mut labels = column.label.split('|');
         let is_ignored = label == SuggestedLabel::Ignore;
         let is_right = labels.clone().any(|known| known == label.name())
@@ -58,7 +62,10 @@ pub fn scores(columns: &[KnownColumn]) -> BTreeMap<String, Score> {
             true if is_ignored => scores.entry("ignore".to_string()).or_default().right += 1,
             true => add(label.name(), |score| score.right += 1),
             false => {
-                println!("{} ({} {}): {suggestion:?}", column.name, column.label, column.category);
+                println!(
+                    "{} ({} {}): {suggestion:?}",
+                    column.name, column.label, column.category
+                );
                 if !is_ignored {
                     add(label.name(), |score| score.false_alarms += 1);
                 }
@@ -70,7 +77,11 @@ pub fn scores(columns: &[KnownColumn]) -> BTreeMap<String, Score> {
         }
     }
     for (label, score) in &scores {
-        println!("{label}: {score:?}, precision {:.3}, recall {:.3}", score.precision(), score.recall());
+        println!(
+            "{label}: {score:?}, precision {:.3}, recall {:.3}",
+            score.precision(),
+            score.recall()
+        );
     }
     scores
 }

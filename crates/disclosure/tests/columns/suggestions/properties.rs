@@ -48,25 +48,65 @@ const KINDS: [TypeKind; 17] = [
 /// Any name, or one made of words that terms know.
 fn name() -> impl Strategy<Value = String> {
     let word = prop::sample::select(vec![
-        "id", "email", "name", "patient", "birth", "date", "type", "geburtsdatum", "nom", "ville", "amount", "created",
-        "by", "is", "uid", "weight", "no", "größe", "1", "datum", "fk", "status", "of",
+        "id",
+        "email",
+        "name",
+        "patient",
+        "birth",
+        "date",
+        "type",
+        "geburtsdatum",
+        "nom",
+        "ville",
+        "amount",
+        "created",
+        "by",
+        "is",
+        "uid",
+        "weight",
+        "no",
+        "größe",
+        "1",
+        "datum",
+        "fk",
+        "status",
+        "of",
     ]);
-    prop_oneof![".{0,12}", prop::collection::vec(word, 0..4).prop_map(|words| words.join("_"))]
+    prop_oneof![
+        ".{0,12}",
+        prop::collection::vec(word, 0..4).prop_map(|words| words.join("_"))
+    ]
 }
 
 fn statistics() -> impl Strategy<Value = ColumnStatistics> {
-    let number = || prop_oneof![Just(0.0), Just(-1.0), Just(f64::NAN), Just(f64::INFINITY), 0.0..1e6];
+    let number = || {
+        prop_oneof![
+            Just(0.0),
+            Just(-1.0),
+            Just(f64::NAN),
+            Just(f64::INFINITY),
+            0.0..1e6
+        ]
+    };
     let share = || 0.0..=1.0;
-    (number(), number(), share(), share(), number(), prop::option::of(share())).prop_map(
-        |(rows, distinct, nulls, most_frequent, mean_width, singled_out)| ColumnStatistics {
-            rows,
-            distinct,
-            nulls,
-            most_frequent,
-            mean_width,
-            singled_out,
-        },
+    (
+        number(),
+        number(),
+        share(),
+        share(),
+        number(),
+        prop::option::of(share()),
     )
+        .prop_map(
+            |(rows, distinct, nulls, most_frequent, mean_width, singled_out)| ColumnStatistics {
+                rows,
+                distinct,
+                nulls,
+                most_frequent,
+                mean_width,
+                singled_out,
+            },
+        )
 }
 
 fn column() -> impl Strategy<Value = ColumnFacts> {
@@ -74,20 +114,37 @@ fn column() -> impl Strategy<Value = ColumnFacts> {
     let kind = prop::sample::select(KINDS.to_vec());
     let references = prop::option::of((name(), name()));
     let formats = prop::option::of(prop::collection::vec(".{0,20}", 0..30));
-    (name(), prop::option::of(name()), kind, flags, references, prop::option::of(statistics()), formats).prop_map(
-        |(name, comment, kind, [is_nullable, is_primary_key, is_unique], references, statistics, values)| ColumnFacts {
-            name,
-            comment,
-            kind,
-            max_length: None,
-            is_nullable,
-            is_primary_key,
-            is_unique,
-            references,
-            statistics,
-            formats: values.map(|values| count(values.iter().map(String::as_str))),
-        },
+    (
+        name(),
+        prop::option::of(name()),
+        kind,
+        flags,
+        references,
+        prop::option::of(statistics()),
+        formats,
     )
+        .prop_map(
+            |(
+                name,
+                comment,
+                kind,
+                [is_nullable, is_primary_key, is_unique],
+                references,
+                statistics,
+                values,
+            )| ColumnFacts {
+                name,
+                comment,
+                kind,
+                max_length: None,
+                is_nullable,
+                is_primary_key,
+                is_unique,
+                references,
+                statistics,
+                formats: values.map(|values| count(values.iter().map(String::as_str))),
+            },
+        )
 }
 
 fn table() -> impl Strategy<Value = TableFacts> {

@@ -7,11 +7,19 @@ use std::sync::LazyLock;
 static SHIPPED: LazyLock<Dictionary> = LazyLock::new(|| Dictionary::new(Dictionary::shipped_terms()));
 
 fn column(name: &str, kind: TypeKind) -> ColumnFacts {
-    ColumnFacts { name: name.to_string(), kind, ..ColumnFacts::default() }
+    ColumnFacts {
+        name: name.to_string(),
+        kind,
+        ..ColumnFacts::default()
+    }
 }
 
 fn key(name: &str) -> ColumnFacts {
-    ColumnFacts { is_primary_key: true, is_unique: true, ..column(name, TypeKind::Integer) }
+    ColumnFacts {
+        is_primary_key: true,
+        is_unique: true,
+        ..column(name, TypeKind::Integer)
+    }
 }
 
 fn texts(names: &[&str]) -> Vec<ColumnFacts> {
@@ -19,7 +27,11 @@ fn texts(names: &[&str]) -> Vec<ColumnFacts> {
 }
 
 fn table(name: &str, columns: Vec<ColumnFacts>) -> TableFacts {
-    TableFacts { name: name.to_string(), columns, ..TableFacts::default() }
+    TableFacts {
+        name: name.to_string(),
+        columns,
+        ..TableFacts::default()
+    }
 }
 
 /// Compares the suggested labels of a table with expected ones.
@@ -33,7 +45,15 @@ fn expect(table: &TableFacts, expected: &[&str]) {
 /// Tables about things, codes, settings and logs of software stay quiet.
 #[test]
 fn software_stays_quiet() {
-    let mut products = texts(&["name", "description", "sku", "brand", "colour", "country_of_origin", "url"]);
+    let mut products = texts(&[
+        "name",
+        "description",
+        "sku",
+        "brand",
+        "colour",
+        "country_of_origin",
+        "url",
+    ]);
     products.push(key("product_id"));
     products.push(column("unit_price", TypeKind::Decimal));
     products.push(column("weight", TypeKind::Decimal));
@@ -65,7 +85,10 @@ fn keys_follow_the_table() {
     let mut patients = texts(&["first_name", "last_name", "sex"]);
     patients.push(column("birth_date", TypeKind::Date));
     patients.push(key("id"));
-    expect(&table("patients", patients), &["identifier", "identifier", "quasi", "quasi", "person"]);
+    expect(
+        &table("patients", patients),
+        &["identifier", "identifier", "quasi", "quasi", "person"],
+    );
     let visits = vec![
         key("id"),
         column("patient_id", TypeKind::Integer),
@@ -74,7 +97,53 @@ fn keys_follow_the_table() {
         column("diagnosis", TypeKind::Text),
         column("created_by", TypeKind::Integer),
     ];
-    expect(&table("visits", visits), &["identifier", "person", "quasi", "quasi", "sensitive", "ignore"]);
+    expect(
+        &table("visits", visits),
+        &["identifier", "person", "quasi", "quasi", "sensitive", "ignore"],
+    );
+}
+
+/// A table that is called after persons and has a key of its own is about facts, and an abbreviation of the table's name is
+/// part of no name.
+#[test]
+fn facts_and_abbreviations() {
+    let notes = vec![
+        column("id", TypeKind::Integer),
+        column("student_id", TypeKind::Integer),
+        column("note", TypeKind::Text),
+    ];
+    expect(
+        &table("student_notes", notes),
+        &["identifier", "person", "sensitive"],
+    );
+    let mut customers = texts(&["nom_cli", "tel_cli"]);
+    customers.push(key("id_cli"));
+    expect(
+        &table("clientes", customers),
+        &["identifier", "identifier", "person"],
+    );
+}
+
+/// Samples of persons have weights and no keys; frequency tables count.
+#[test]
+fn samples_and_frequencies() {
+    let mut sample = texts(&[
+        "sex",
+        "race",
+        "marital_status",
+        "occupation",
+        "education",
+        "region",
+    ]);
+    sample.push(column("age", TypeKind::Integer));
+    sample.push(column("final_weight", TypeKind::Decimal));
+    let expected = [
+        "quasi", "quasi", "quasi", "quasi", "quasi", "quasi", "quasi", "weight",
+    ];
+    expect(&table("survey_2020", sample), &expected);
+    let mut frequencies = texts(&["sex", "age_group"]);
+    frequencies.push(column("freq", TypeKind::Integer));
+    expect(&table("t3", frequencies), &["quasi", "quasi", "count"]);
 }
 
 /// A foreign key says more than a name.
@@ -91,27 +160,79 @@ fn references_count() {
 #[test]
 fn languages() {
     expect(
-        &table("tbl_mitarbeiter", texts(&["mitVorname", "mitNachname", "mitGeburtsdatum", "mitStraße", "mitPLZ", "mitGehalt"])),
-        &["identifier", "identifier", "quasi", "identifier", "quasi", "sensitive"],
+        &table(
+            "tbl_mitarbeiter",
+            texts(&[
+                "mitVorname",
+                "mitNachname",
+                "mitGeburtsdatum",
+                "mitStraße",
+                "mitPLZ",
+                "mitGehalt",
+            ]),
+        ),
+        &[
+            "identifier",
+            "identifier",
+            "quasi",
+            "identifier",
+            "quasi",
+            "sensitive",
+        ],
     );
     expect(
-        &table("adherents", texts(&["nom", "prénom", "date_naissance", "ville", "téléphone", "courriel"])),
-        &["identifier", "identifier", "quasi", "quasi", "identifier", "identifier"],
+        &table(
+            "adherents",
+            texts(&[
+                "nom",
+                "prénom",
+                "date_naissance",
+                "ville",
+                "téléphone",
+                "courriel",
+            ]),
+        ),
+        &[
+            "identifier",
+            "identifier",
+            "quasi",
+            "quasi",
+            "identifier",
+            "identifier",
+        ],
     );
     expect(
-        &table("pacientes", texts(&["nombre", "apellidos", "fecha_nacimiento", "sexo", "diagnostico"])),
+        &table(
+            "pacientes",
+            texts(&["nombre", "apellidos", "fecha_nacimiento", "sexo", "diagnostico"]),
+        ),
         &["identifier", "identifier", "quasi", "quasi", "sensitive"],
     );
     expect(
-        &table("dipendenti", texts(&["nome", "cognome", "codice_fiscale", "data_di_nascita", "stipendio"])),
+        &table(
+            "dipendenti",
+            texts(&[
+                "nome",
+                "cognome",
+                "codice_fiscale",
+                "data_di_nascita",
+                "stipendio",
+            ]),
+        ),
         &["identifier", "identifier", "identifier", "quasi", "sensitive"],
     );
     expect(
-        &table("leden", texts(&["voornaam", "achternaam", "geboortedatum", "woonplaats", "bsn"])),
+        &table(
+            "leden",
+            texts(&["voornaam", "achternaam", "geboortedatum", "woonplaats", "bsn"]),
+        ),
         &["identifier", "identifier", "quasi", "quasi", "identifier"],
     );
     expect(
-        &table("alunos", texts(&["nome", "cpf", "data_nascimento", "sexo", "cidade"])),
+        &table(
+            "alunos",
+            texts(&["nome", "cpf", "data_nascimento", "sexo", "cidade"]),
+        ),
         &["identifier", "identifier", "quasi", "quasi", "quasi"],
     );
 }
@@ -122,7 +243,10 @@ fn heads_decide() {
     let mut columns = texts(&["phone_type", "email_format"]);
     columns.push(column("email_verified", TypeKind::Boolean));
     columns.push(column("password_changed_at", TypeKind::Timestamp));
-    expect(&table("users", columns), &["ignore", "ignore", "ignore", "ignore"]);
+    expect(
+        &table("users", columns),
+        &["ignore", "ignore", "ignore", "ignore"],
+    );
 }
 
 /// A comment is read if the name says nothing.
@@ -130,7 +254,11 @@ fn heads_decide() {
 fn comments_count() {
     let mut code = column("c17", TypeKind::Text);
     code.comment = Some("Religion of the patient".to_string());
-    let columns = vec![column("first_name", TypeKind::Text), column("birth_date", TypeKind::Date), code];
+    let columns = vec![
+        column("first_name", TypeKind::Text),
+        column("birth_date", TypeKind::Date),
+        code,
+    ];
     expect(&table("patients", columns), &["identifier", "quasi", "sensitive"]);
 }
 
@@ -141,15 +269,27 @@ fn values_count() {
     let filled = |name: &str, value: fn(usize) -> String| {
         let mut counts = FormatCounts::default();
         (0..300).for_each(|number| counts.count(&value(number)));
-        ColumnFacts { formats: Some(counts), ..column(name, TypeKind::Text) }
+        ColumnFacts {
+            formats: Some(counts),
+            ..column(name, TypeKind::Text)
+        }
     };
     let mail = |number: usize| format!("person{number}@example{}.org", number % 7);
     let colour = |number: usize| ["red", "green", "blue"][number % 3].to_string();
-    let columns = vec![filled("sku", mail), filled("colour", mail), filled("xq7", mail), filled("email", colour)];
+    let columns = vec![
+        filled("sku", mail),
+        filled("colour", mail),
+        filled("xq7", mail),
+        filled("email", colour),
+    ];
     let products = table("products", columns);
     expect(&products, &["identifier", "identifier", "identifier", "ignore"]);
     for suggestion in &suggest(&products, &SHIPPED)[..3] {
         assert_eq!(suggestion.category, Category::Email);
-        assert!(suggestion.evidence.contains("300 values are e-mail addresses"), "{}", suggestion.evidence);
+        assert!(
+            suggestion.evidence.contains("300 values are e-mail addresses"),
+            "{}",
+            suggestion.evidence
+        );
     }
 }
