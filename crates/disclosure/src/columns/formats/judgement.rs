@@ -86,7 +86,8 @@ fn with_separators(number: u64) -> String {
 fn candidate(statistics: &Statistics, format: Format) -> Option<Candidate> {
     let meaning = format.meaning();
     let share = match is_possible(statistics, format) {
-        true => observed(statistics, format),
+        // A value may count twice.
+        true => observed(statistics, format).min(1.0),
         false => 0.0,
     };
     let information = information(share, meaning.by_chance);
