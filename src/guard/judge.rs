@@ -372,7 +372,11 @@ fn columns(figure: ColumnFigure, source: &Source, counting: &[&Column]) -> Resul
         ColumnFigure::Identifiers => column.names_people,
         ColumnFigure::Unlabelled => column.is_unlabelled,
     };
-    let found = counting.iter().filter(|column| column.is_value).filter(is_meant).count();
+    let found = counting
+        .iter()
+        .filter(|column| column.is_value)
+        .filter(is_meant)
+        .count();
     let rows = match &source.place {
         Place::Spool { tally, .. } => as_count(tally.rows()),
         Place::Relation(_) => rows_of(source)?,

@@ -163,7 +163,10 @@ impl Given {
             let criterion = wanted.criterion.as_ref();
             let measure = Some(wanted.measure.clone());
             if policies.iter().any(|other| other.measure == measure) {
-                return refused(wanted, "has the same measure as another, and a policy has one limit");
+                return refused(
+                    wanted,
+                    "has the same measure as another, and a policy has one limit",
+                );
             }
             policies.push(Given {
                 measure,

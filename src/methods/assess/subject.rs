@@ -479,7 +479,9 @@ impl ClassFigures {
             let found = run::long("comparing values", |control| {
                 let columns = values.iter().zip(nulls_are_values).enumerate();
                 columns
-                    .map(|(place, (values, nulls))| cautious_diversity(records, place, values, *nulls, control))
+                    .map(|(place, (values, nulls))| {
+                        cautious_diversity(records, place, values, *nulls, control)
+                    })
                     .collect::<disclosure::Result<_>>()
             })?;
             self.diversities.get_or_init(|| found);
