@@ -107,11 +107,13 @@ CREATE FUNCTION disclosure.inferences(
     sensitive_nulls  disclosure.sensitive_null_treatment DEFAULT 'absent',
     discount_common  boolean DEFAULT false,
     constant         float8 DEFAULT 1,
+    order_by         text DEFAULT 'weight',
     max_rows         int DEFAULT 1000,
     budget           interval DEFAULT NULL,
     OUT known      text[],
     OUT inferred   text[],
     OUT support    bigint,
+    OUT people     bigint,
     OUT confidence float8,
     OUT likelihood float8,
     OUT danger     float8,
@@ -119,8 +121,8 @@ CREATE FUNCTION disclosure.inferences(
   ) RETURNS SETOF record
   LANGUAGE c STABLE PARALLEL RESTRICTED
   AS 'MODULE_PATHNAME', 'inferences_wrapper';
-COMMENT ON FUNCTION disclosure.inferences(regclass, name[], jsonb, float8, float8, boolean, disclosure.sensitive_null_treatment, boolean, float8, int, interval) IS
-  'lists the inferences that a table allows, worst first: what has to be known and what follows; at most max_rows of them';
+COMMENT ON FUNCTION disclosure.inferences(regclass, name[], jsonb, float8, float8, boolean, disclosure.sensitive_null_treatment, boolean, float8, text, int, interval) IS
+  'lists the inferences that a table allows: what has to be known, what follows, and how many people (rows if no column is labelled as person) that is right about; at most max_rows of them; order_by is ''weight'', the worst first, or ''people'', those about most people first and without what follows from fewer known attributes';
 
 CREATE FUNCTION disclosure.holes(
     relation regclass,

@@ -67,3 +67,22 @@ bench_pairs() {
 bench_median() {
     sort -g | awk '{ sorted[NR] = $1 } END { print (sorted[int((NR + 1) / 2)] + sorted[int(NR / 2) + 1]) / 2 }'
 }
+
+# bench_load_adult FILE: loads 32,561 rows of 14 columns of Adult as table adult, unless it is there; income is left out.
+# The procedures of tests/bench/privacy_score.sql must exist.
+bench_load_adult() {
+    local header
+    local -a sql=(psql -XAtq -v ON_ERROR_STOP=1)
+    [[ -z $("${sql[@]}" -c "SELECT to_regclass('adult')") ]] || return 0
+    IFS=, read -ra header < <(zcat "$1" | head -1 | tr - _)
+    "${sql[@]}" -c "CREATE TABLE adult_raw ($(printf ', %s text' "${header[@]}" | cut -c 3-))"
+    # head would end zcat by a signal
+    zcat "$1" | sed -n 2,32562p | "${sql[@]}" -c '\copy adult_raw FROM STDIN WITH (FORMAT csv)'
+    "${sql[@]}" -c 'CALL make_adult()' -c 'VACUUM ANALYZE adult'
+}
+
+# bench_label TABLE: labels the first 70 % of the columns as quasi and the others as sensitive.
+bench_label() {
+    psql -XAtq -v ON_ERROR_STOP=1 -c "SELECT disclosure.label_column('$1', key, value #>> '{}')
+        FROM jsonb_each(weights_of('quasi', columns_of('$1')))" >/dev/null
+}

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The privacy score: alone, as a query, with more rows and more columns, and one row at a time. Environment:
-#   BENCH_PARTS    which of the parts below, by default "1 2 3 5 6 7 8"
+# The privacy score: alone, as a query, with more rows and more columns, one row at a time, and as a list of inferences.
+# Environment:
+#   BENCH_PARTS    which of the parts below, by default "1 2 3 5 6 7 8 9"
 #   BENCH_LARGE=1  part 4 too, with ten million rows: minutes, and gigabytes of memory and disk
 #   BENCH_BUDGET   seconds after which part 5 is content with bounds, by default 10
 #   BENCH_PATIENCE CPU seconds after which the rival of part 6 is stopped, by default 60
@@ -8,7 +9,7 @@
 set -euo pipefail
 source tools/bench-lib.sh
 
-parts=${BENCH_PARTS:-1 2 3 ${BENCH_LARGE:+4} 5 6 7 8}
+parts=${BENCH_PARTS:-1 2 3 ${BENCH_LARGE:+4} 5 6 7 8 9}
 budget=${BENCH_BUDGET:-10}
 patience=${BENCH_PATIENCE:-60}
 shared=$(realpath -m "${BENCH_SHARED:-../shared}")
@@ -86,17 +87,6 @@ write_table() {
 
 query <tests/bench/privacy_score.sql
 
-# Part 2 and 6 need it: 32,561 rows of 14 columns; income is left out.
-load_adult() {
-    [[ -z $(query -c "SELECT to_regclass('adult')") ]] || return 0
-    local header
-    IFS=, read -ra header < <(zcat "$adult" | head -1 | tr - _)
-    query -c "CREATE TABLE adult_raw ($(printf ', %s text' "${header[@]}" | cut -c 3-))"
-    # head would end zcat by a signal
-    zcat "$adult" | sed -n 2,32562p | query -c '\copy adult_raw FROM STDIN WITH (FORMAT csv)'
-    query -c 'CALL make_adult()' -c 'VACUUM ANALYZE adult'
-}
-
 # make_table NAME ROWS COLUMNS: synthetic, unless it is there.
 make_table() {
     [[ -z $(query -c "SELECT to_regclass('$1')") ]] || return 0
@@ -162,10 +152,8 @@ part_2() {
         skip "Adult as a query: there is no $adult"
         return
     fi
-    load_adult
-    query <<'SQL' >/dev/null
-SELECT disclosure.label_column('adult', key, value #>> '{}') FROM jsonb_each(weights_of('quasi', columns_of('adult')));
-SQL
+    bench_load_adult "$adult"
+    bench_label adult
     compare "adult, labels: privacy_score(a) OVER (); class_size(a)" 2 "$serial" "$(score_query adult NULL)" "$(size_query adult)"
     compare "adult, ones: the same" - "$(weights ones adult)" "$(score_query adult ":'weights'")" "$(size_query adult)"
     compare "adult, random: the same" - "$(weights random adult)" "$(score_query adult ":'weights'")" "$(size_query adult)"
@@ -257,7 +245,7 @@ part_6() {
             return
         fi
     fi
-    load_adult
+    bench_load_adult "$adult"
     for columns in 6 14; do
         write_table adult "$columns" ones "$scratch/adult-$columns"
         line=$(alone --runs 20 "$scratch/adult-$columns")
@@ -340,7 +328,20 @@ part_8() {
     done
 }
 
+part_9() {
+    if [[ ! -f $adult ]]; then
+        skip "inferences about most people: there is no $adult"
+        return
+    fi
+    bench_load_adult "$adult"
+    bench_label adult
+    local first="SELECT sum(people) FROM disclosure.inferences('adult', order_by => 'people', max_rows => 20, budget => '10 min'"
+    local all="SELECT sum(people) FROM disclosure.inferences('adult', max_rows => 10000000, budget => '10 min'"
+    BENCH_RUNS=3 compare "adult, labels: first 20 inferences by people; all by weight" 0.1 "$serial" "$first)" "$all)"
+    BENCH_RUNS=3 compare "adult, labels: the same with min_confidence 0.9" 0.1 "$serial" "$first, min_confidence => 0.9)" "$all, min_confidence => 0.9)"
+}
+
 bench_header
-for part in 1 2 3 4 5 6 7 8; do
+for part in 1 2 3 4 5 6 7 8 9; do
     if has "$part"; then "part_$part"; fi
 done

@@ -128,6 +128,7 @@ stop pg_cancel_backend "$(score m 'many m')"
 quasi="(SELECT jsonb_object_agg('w' || n, CASE n WHEN 40 THEN 'sensitive' ELSE 'quasi' END) FROM generate_series(1, 40) n)"
 stop pg_cancel_backend "SET disclosure.budget = -1; SELECT count(i) FROM (SELECT disclosure.privacy_inference(w, labels => $quasi) OVER () AS i FROM wide w) t"
 stop pg_cancel_backend "SET disclosure.budget = -1; SELECT * FROM disclosure.inferences('wide', max_rows => 1000000)"
+stop pg_cancel_backend "SET disclosure.budget = -1; SELECT * FROM disclosure.inferences('wide', order_by => 'people')"
 stop pg_cancel_backend "SET disclosure.budget = -1; SELECT * FROM disclosure.remedies('wide', threshold => 0.1)"
 stop pg_cancel_backend "SELECT count(disclosure.privacy_score(t, 'holes'::regclass)) FROM holes t"
 

@@ -287,6 +287,98 @@ impl Table {
         inferences
     }
 
+    /// Returns the number of people whom an inference is about: those with a row that has all of `known` and one of
+    /// the inferred attributes, or all of these with joint confidence. A row whose person is `None` is about somebody
+    /// else than all other rows.
+    pub fn people(
+        &self,
+        definition: &Definition,
+        inference: &Inference,
+        person_of_row: &[Option<u32>],
+    ) -> u64 {
+        let set = |attributes: &mut dyn Iterator<Item = usize>| attributes.map(|x| 1u32 << x).sum::<u32>();
+        let known = set(&mut inference.known.iter().copied());
+        let inferred = set(&mut inference.inferred.iter().map(|&(x, _)| x));
+        let is_right = |row: u32| match definition.joint {
+            true => row & inferred == inferred,
+            false => row & inferred != 0,
+        };
+        let rows = self.rows.iter().zip(person_of_row);
+        let concerned = rows.filter(|&(&row, _)| row & known == known && is_right(row));
+        let people: Vec<Option<u32>> = concerned.map(|(_, &person)| person).collect();
+        let named: BTreeSet<u32> = people.iter().copied().flatten().collect();
+        (named.len() + people.iter().filter(|person| person.is_none()).count()) as u64
+    }
+
+    /// Returns the attributes of redundant columns, given the attributes of each column. A column *covers* another if each
+    /// attribute of the other that can be known has a harmless counterpart, at least as likely to be known, which exactly
+    /// the same rows have. A column is *redundant* if another one covers it and either is not covered by it or comes first.
+    pub fn redundant(&self, columns: &[u32]) -> u32 {
+        let same_rows = |x: usize, y: usize| self.rows.iter().all(|row| row >> x & 1 == row >> y & 1);
+        let is_counterpart = |y: usize, x: usize| {
+            let (of_x, of_y) = (self.weights[x], self.weights[y]);
+            same_rows(x, y) && of_y.danger == 0.0 && of_y.likelihood >= of_x.likelihood
+        };
+        let covers = |column: u32, other: u32| {
+            self.attributes(other)
+                .filter(|&x| self.weights[x].likelihood > 0.0 && self.support(1 << x) > 0)
+                .all(|x| self.attributes(column).any(|y| is_counterpart(y, x)))
+        };
+        let is_redundant = |place: usize| {
+            let column = columns[place];
+            let mut others = columns.iter().enumerate().filter(|&(other, _)| other != place);
+            others.any(|(other, &by)| covers(by, column) && (other < place || !covers(column, by)))
+        };
+        let redundant = (0..columns.len()).filter(|&place| is_redundant(place));
+        redundant.fold(0, |set, place| set | columns[place])
+    }
+
+    /// Returns what can be inferred from each known set without attributes that are `redundant`, but from no smaller part
+    /// of it, with the number of people whom it is about. An attribute *can be inferred* from a set if at least a share `min_confidence` of the rows with the
+    /// set have it. It *follows from fewer* if it can be inferred from a part of the set, and is then left out, and so
+    /// is an inference of which nothing is left, or whose weight is less than `min_weight` then. The inferences about
+    /// most people come first, then those with the largest weight, and then those with the fewest known attributes.
+    pub fn inferences_by_people(
+        &self,
+        definition: &Definition,
+        min_weight: f64,
+        redundant: u32,
+        person_of_row: &[Option<u32>],
+    ) -> Vec<(Inference, u64)> {
+        let separate = Definition {
+            joint: false,
+            ..*definition
+        };
+        let can_be_inferred = |known: u32| -> u32 {
+            let inference = self.inference_by(&separate, known, u32::MAX);
+            inference.inferred.iter().map(|&(x, _)| 1u32 << x).sum()
+        };
+        let follows_from_fewer = |known: u32| {
+            let parts = subsets(known).filter(|&part| part != known);
+            parts.fold(0, |found, part| found | can_be_inferred(part))
+        };
+        let sets: BTreeSet<u32> = self
+            .rows
+            .iter()
+            .flat_map(|&row| subsets(row & !redundant))
+            .collect();
+        let inferences = sets.into_iter().map(|known| {
+            let inference = self.inference_by(definition, known, !follows_from_fewer(known));
+            let people = self.people(definition, &inference, person_of_row);
+            (inference, people)
+        });
+        let mut inferences: Vec<(Inference, u64)> = inferences
+            .filter(|(inference, _)| inference.weight > 0.0 && inference.weight * (1.0 + 1e-12) >= min_weight)
+            .collect();
+        let rounded = |inference: &Inference| (inference.weight * 1e11).round() as u64;
+        inferences.sort_by(|(a, people_of_a), (b, people_of_b)| {
+            let order = people_of_b.cmp(people_of_a);
+            let order = order.then(rounded(b).cmp(&rounded(a)));
+            order.then((a.known.len(), &a.known).cmp(&(b.known.len(), &b.known)))
+        });
+        inferences
+    }
+
     /// Returns whether a row with exactly these attributes is a decoy (Theorem 6.5): for each of them, some row has
     /// all others but not that one.
     pub fn is_decoy(&self, set: u32) -> bool {

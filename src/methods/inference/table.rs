@@ -19,11 +19,12 @@ use crate::pg::json::Json;
 use crate::pg::row::RowShape;
 use crate::pg::types::ColumnType;
 use crate::run;
+use disclosure::classes::Classes;
 use disclosure::inference::{
-    Attribute, AttributesOfValue, CellInformation, Explanations, Inference, PackedTable, Scores,
+    Attribute, AttributesOfValue, CellInformation, Explanations, Inference, PackedTable, People, Scores,
     discount_common, explain, fewest_known, scores,
 };
-use disclosure::{Control, Rows};
+use disclosure::{Control, Label, NULL, Rows};
 use pgrx::pg_sys;
 use serde_json::json;
 
@@ -186,6 +187,45 @@ impl AttributeTable {
         })
     }
 
+    /// Reads the rows of a relation, and whom they are about; `None` if no column is labelled as person, so that rows are
+    /// counted. Columns that take no part are not read.
+    pub fn with_people(
+        oid: Option<pg_sys::Oid>,
+        columns: Option<Vec<Option<String>>>,
+        options: &Options,
+    ) -> Result<(Self, Option<People>), Error> {
+        let person = person_columns(oid, options)?;
+        if person.is_empty() {
+            return Ok((Self::of_relation(oid, columns, options)?, None));
+        }
+        let (relation, settings) = considered(oid, columns, options)?;
+        let mut types = relation.columns().to_vec();
+        let sink = RowsOfPeople::new(types.len(), person.len());
+        types.extend(person);
+        let Encoded {
+            mut dictionaries,
+            mut sink,
+        } = relation.with_columns(types).read(sink)?;
+        dictionaries.truncate(sink.width);
+        let person_of_row = sink.person_of_row();
+        let CountedRows {
+            counted,
+            class_of_row,
+        } = sink.rows;
+        let table = Self::new(
+            dictionaries,
+            &settings,
+            options,
+            counted,
+            class_of_row,
+            Preparation::Scores,
+        )?;
+        let people = table.compute("counting people", |packed, control| {
+            People::new(packed, &table.distinct_of_row, &person_of_row, control)
+        })?;
+        Ok((table, Some(people)))
+    }
+
     /// Runs a long computation on the table.
     pub fn compute<T: Send>(
         &self,
@@ -287,6 +327,59 @@ impl Sink for KeyedRows {
         }
         Ok(())
     }
+}
+
+/// Counts rows by all their columns but the last ones, and keeps the person of every row, whom these identify.
+struct RowsOfPeople {
+    rows: CountedRows,
+    /// Number of columns that do not identify the person.
+    width: usize,
+    people: Classes,
+    /// Class of the person of every row.
+    person_of_row: Vec<u32>,
+}
+
+impl RowsOfPeople {
+    fn new(width: usize, person_width: usize) -> Self {
+        RowsOfPeople {
+            rows: CountedRows::default(),
+            width,
+            people: Classes::new(person_width),
+            person_of_row: Vec::new(),
+        }
+    }
+
+    /// Returns the code of the person of every row, which is NULL if all columns that identify them are NULL.
+    fn person_of_row(&mut self) -> Vec<u32> {
+        let nobody = self.people.find(&vec![NULL; self.people.width()]);
+        let mut person_of_row = std::mem::take(&mut self.person_of_row);
+        for person in &mut person_of_row {
+            *person = match nobody == Some(*person) {
+                true => NULL,
+                false => *person + 1,
+            };
+        }
+        person_of_row
+    }
+}
+
+impl Sink for RowsOfPeople {
+    fn rows(&mut self, rows: Rows) -> disclosure::Result<()> {
+        let (columns, person) = rows.columns().split_at(self.width);
+        self.rows.rows(Rows::new(columns, rows.len()))?;
+        let persons = Rows::new(person, rows.len());
+        self.people
+            .extend(persons, |person| self.person_of_row.push(person))
+    }
+}
+
+/// Returns the columns that identify the person of a row by their label or by the argument `labels`.
+fn person_columns(oid: Option<pg_sys::Oid>, options: &Options) -> Result<Vec<ColumnType>, Error> {
+    let relation = Relation::new(oid, None)?;
+    let settings = column_settings(relation.columns(), oid, options.labels.as_ref(), options.purpose)?;
+    let columns = relation.columns().iter().zip(settings);
+    let persons = columns.filter(|(_, settings)| settings.label == Some(Label::Person));
+    Ok(persons.map(|(column, _)| column.clone()).collect())
 }
 
 /// Returns a relation with those of its columns that take part, and their settings. If none does, all are read.

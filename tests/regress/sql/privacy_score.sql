@@ -150,6 +150,32 @@ SELECT disclosure_internal.policy_score(w, NULL, 0) OVER () FROM wards AS w;
 SELECT disclosure_internal.policy_score(w, '{"ward": {"nulls": "absent"}}', 0.9) OVER () FROM wards AS w;
 SELECT disclosure.privacy_score(w, labels => '{"ward": {"nulls": "absent"}}') OVER () FROM wards AS w;
 
+-- Inferences about most people: three visits of one person count once, two visits of nobody in particular twice.
+CREATE TABLE visits (patient int, hospital int, zip text, city text, age int, diagnosis text);
+INSERT INTO visits VALUES
+  (1, 1, '1000', 'Bern', 40, 'flu'), (1, 1, '1000', 'Bern', 40, 'flu'), (1, 1, '1000', 'Bern', 41, 'flu'), (2, 1, '1000', 'Bern', 41, 'flu'),
+  (1, 2, '2000', 'Biel', 40, 'flu'), (2, 2, '2000', 'Biel', 40, 'hiv'), (3, 2, '2000', 'Biel', 50, 'hiv'),
+  (NULL, NULL, '2000', 'Biel', 50, 'hiv'), (NULL, NULL, '2000', 'Biel', 50, 'hiv'), (NULL, 2, '3000', 'Thun', 60, NULL);
+SELECT disclosure.label_columns('visits', person => '{patient,hospital}', quasi => '{zip,city,age}', sensitive => '{diagnosis}');
+SELECT known, inferred, support, people, weight FROM disclosure.inferences('visits', order_by => 'people');
+SELECT known, inferred, support, people FROM disclosure.inferences('visits');
+-- Rows are counted if there is no person; the person need not be among the columns.
+SELECT known, support, people FROM disclosure.inferences('visits', labels => '{"patient": "ignore", "hospital": "ignore"}', order_by => 'people');
+SELECT known, support, people FROM disclosure.inferences('visits', columns => '{city,diagnosis}', labels => '{"city": "quasi"}', order_by => 'people');
+SELECT known, support, people FROM disclosure.inferences('visits', labels => '{"hospital": "ignore"}', order_by => 'people', max_rows => 1);
+-- What is probable, too; a larger set of known attributes adds nothing but certainty.
+SELECT known, inferred, support, people, confidence FROM disclosure.inferences('visits', min_confidence => 0.7, order_by => 'people');
+SELECT known, inferred, support, people, confidence FROM disclosure.inferences('visits', min_confidence => 0.3, joint_confidence => true, sensitive_nulls => 'unknown', order_by => 'people');
+-- A code beside its name is left out, unless it is harmful to learn, or the name is less likely to be known.
+SELECT known, inferred, people FROM disclosure.inferences('visits', labels => '{"zip": {"likelihood": 1, "danger": 0.1}}', order_by => 'people', max_rows => 2);
+SELECT known, inferred, people FROM disclosure.inferences('visits', labels => '{"zip": {"likelihood": 0.5, "danger": 0}}', order_by => 'people', max_rows => 2);
+-- The weight is that of what is listed.
+SELECT count(*), min(weight) FROM disclosure.inferences('visits', order_by => 'people', min_weight => 0.5);
+SELECT count(*) FROM disclosure.inferences('visits', order_by => 'people', min_weight => 0.51);
+SELECT count(*) FROM disclosure.inferences('drawn', order_by => 'people', budget => '0');
+TRUNCATE visits;
+SELECT * FROM disclosure.inferences('visits', order_by => 'people');
+
 -- Bad input.
 SELECT disclosure.privacy_score(p) FROM patients p;
 SELECT disclosure.privacy_score(p, min_confidence => 0) OVER () FROM patients p;
@@ -171,5 +197,7 @@ SELECT * FROM disclosure.privacy_summary('patients', columns => ARRAY['zap']);
 SELECT * FROM disclosure.inferences('patients', min_weight => 2);
 SELECT * FROM disclosure.inferences('patients', min_weight => NULL);
 SELECT * FROM disclosure.inferences('patients', max_rows => 0);
+SELECT * FROM disclosure.inferences('patients', order_by => 'peopel');
+SELECT * FROM disclosure.inferences('patients', order_by => NULL);
 SELECT * FROM disclosure.holes('patients', max_size => 1);
 SELECT * FROM disclosure.holes('patients', max_size => NULL);

@@ -154,7 +154,7 @@ fn find_holes<const P: usize>(
         control.check()?;
         holes.push(Hole {
             attributes: key.attributes,
-            worst: inference.set.inference(&input, &postings, &mut counter),
+            worst: inference.set.inference(&input, &postings, &mut counter)?,
         });
     }
     control.check()?;

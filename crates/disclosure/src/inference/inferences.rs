@@ -1,26 +1,41 @@
-//! The inferences K ⇒ I with the largest weights in a table. They show what a table gives away, not about
-//! whom.
+//! The inferences K ⇒ I with the largest weights in a table, or those [about most people](super::by_people). They show
+//! what a table gives away, and about how many people.
 //!
 //! Sets K are searched by a bound on their weight, the largest bound first. No inference from K or more than
 //! K is more dangerous than all unknown attributes of a row with K together. So the search ends as soon as
 //! there are as many inferences as requested and no bound is above the smallest of their weights.
 
 use super::bitset::Words;
+use super::by_people::inferences_by_people;
 use super::explain::{CountedAttribute, inference_from_counts, restrict_to_joint};
 use super::joint::{JointInference, worst_set};
 use super::packed_table::{PackedTable, Slot, with_width};
+use super::people::{People, PeopleCounter};
 use super::postings::{Postings, TableMasks};
 use super::score::{NEARLY_EQUAL, SearchInput, Settings};
 use super::search::MaskSource;
+use super::waiting::{Part, Waiting};
 use super::{Attribute, Inference};
 use crate::{Control, Error, Result};
 use rustc_hash::FxHashSet;
-use std::cmp::{Ordering, Reverse};
-use std::collections::{BTreeSet, BinaryHeap};
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
-/// Limits on the inferences to find.
+/// Which inferences to list, and in which order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum InferenceOrder {
+    /// Everything that can be inferred from each known set, the largest weight first.
+    #[default]
+    Weight,
+    /// What can be inferred from each known set but from no part of it, the largest number of people first.
+    People,
+}
+
+/// Inferences to find.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct InferenceListSettings {
+    /// Which inferences to list, and in which order.
+    pub order: InferenceOrder,
     /// Smallest weight of an inference, between 0 and 1.
     pub min_weight: f64,
     /// Largest number of inferences to return.
@@ -30,6 +45,7 @@ pub struct InferenceListSettings {
 impl Default for InferenceListSettings {
     fn default() -> Self {
         InferenceListSettings {
+            order: InferenceOrder::default(),
             min_weight: 0.0,
             max_rows: 1000,
         }
@@ -50,29 +66,38 @@ impl InferenceListSettings {
     }
 }
 
-/// Inferences of a table, those with the largest weight first.
+/// Inferences of a table, in the order that was asked for.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Inferences {
-    /// Inferences in descending order of weight. Of inferences whose weights are equal up to a relative error
-    /// of 1e-12, those with fewer known attributes come first.
+    /// Inferences in descending order of weight, or of people and then of weight. Of inferences whose weights are equal
+    /// up to a relative error of 1e-12, those with fewer known attributes come first.
     pub inferences: Vec<Inference>,
-    /// Whether these are the inferences with the largest weights. If not, the budget ran out: these are
-    /// inferences, but there may be others with larger weights.
+    /// For each inference, the number of people, or rows, whom it is about: they have all known attributes and one of the
+    /// inferred attributes or, with joint confidence, all of these.
+    pub people: Vec<u64>,
+    /// Whether these are the first inferences in this order. If not, the budget ran out: these are inferences, but
+    /// there may be others that come before them.
     pub complete: bool,
 }
 
-/// Returns the inferences K ⇒ I with the largest weights lk(K) · dg(I) (White, Definition 3.2).
+/// Returns the inferences K ⇒ I with the largest weights lk(K) · dg(I) (White, Definition 3.2), or those about most
+/// people without what follows from fewer known attributes. If `people` is `None`, each row is about somebody else.
 ///
 /// K is every set of attributes that some row has and that is *free*: without any one of them, more rows have
 /// the rest. A set that is not free is no more likely and infers no more than the free part of it (White,
 /// Lemma 4.11). I consists of all harmful attributes that at least a share `min_confidence` of the rows with
 /// K have. With joint confidence, it is the set of attributes with the largest weight of all that at least that share
 /// has together. Inferences of weight 0 are left out.
+///
+/// In the order of people, I consists only of attributes that no part of K is enough for: less than that share of the
+/// rows with the part have the attribute. And a column is not taken as known if another column says the same: if each of
+/// its attributes has a harmless counterpart in the other, at least as likely to be known, which the same rows have.
 pub fn inferences(
     table: &PackedTable,
     settings: &Settings,
     wanted: &InferenceListSettings,
+    people: Option<&People>,
     control: &Control,
 ) -> Result<Inferences> {
     settings.check()?;
@@ -80,34 +105,63 @@ pub fn inferences(
     if table.is_empty() || wanted.max_rows == 0 {
         return Ok(Inferences {
             inferences: Vec::new(),
+            people: Vec::new(),
             complete: true,
         });
     }
-    with_width!(table.width, find_inferences(table, settings, wanted, control))
+    with_width!(
+        table.width,
+        find_inferences(table, settings, wanted, people, control)
+    )
 }
 
 fn find_inferences<const P: usize>(
     table: &PackedTable,
     settings: &Settings,
     wanted: &InferenceListSettings,
+    people: Option<&People>,
     control: &Control,
 ) -> Result<Inferences> {
     let input = SearchInput::<P>::new(table, settings, control);
     let postings = Postings::new(&input);
+    let mut counter = PeopleCounter::new(table, people);
+    let (found, complete) = match wanted.order {
+        InferenceOrder::Weight => inferences_by_weight(&input, &postings, wanted, &mut counter)?,
+        InferenceOrder::People => inferences_by_people(&input, &postings, wanted, counter),
+    };
+    control.check()?;
+    let (inferences, people) = found.into_iter().unzip();
+    Ok(Inferences {
+        inferences,
+        people,
+        complete,
+    })
+}
+
+/// Returns the inferences with the largest weights, each with the number of people whom it is about, and whether the
+/// search was finished in time.
+fn inferences_by_weight<const P: usize>(
+    input: &SearchInput<P>,
+    postings: &Postings,
+    wanted: &InferenceListSettings,
+    people: &mut PeopleCounter,
+) -> Result<(Vec<(Inference, u64)>, bool)> {
     let mut top = TopSets {
-        input: &input,
+        input,
         wanted,
         kept: BTreeSet::new(),
     };
-    let complete = search(&input, &postings, &mut top);
-    let mut counter = SlotCodeCounter::of(table);
-    let mut inferences = Vec::with_capacity(top.kept.len());
-    for ranked in top.kept {
-        control.check()?;
-        inferences.push(ranked.set.inference(&input, &postings, &mut counter));
+    let complete = search(input, postings, &mut top);
+    let mut counter = SlotCodeCounter::of(input.table);
+    let mut found = Vec::with_capacity(top.kept.len());
+    for RankedSet { set, .. } in top.kept {
+        input.limits.control.check()?;
+        let rows = set.rows(input, postings);
+        let (inference, inferred) = set.inference_in(input, &rows, &mut counter)?;
+        let is_right = |row: &u32| inferred.is_right(input, &input.rows[*row as usize]);
+        found.push((inference, people.count(rows.into_iter().filter(is_right))));
     }
-    control.check()?;
-    Ok(Inferences { inferences, complete })
+    Ok((found, complete))
 }
 
 /// Inferences with the largest weights so far.
@@ -220,29 +274,70 @@ impl<const P: usize> KnownSet<P> {
         input: &SearchInput<P>,
         postings: &Postings,
         counter: &mut SlotCodeCounter,
-    ) -> Inference {
+    ) -> Result<Inference> {
         let rows = self.rows(input, postings);
-        let support = rows
-            .iter()
-            .map(|&row| input.table.multiplicity[row as usize])
-            .sum();
-        let others = counter.count(input, &rows);
-        let mut inference = inference_from_counts(
-            input,
-            self.row as usize,
-            &self.slots,
-            support,
-            others.iter().copied(),
-        );
-        if input.joint_confidence {
-            let is_cancelled = || input.limits.control.check().is_err();
-            // If it was cancelled, the inference will not be used.
-            if let Some((row, joint)) = joint_inference(input, &self.slots, &rows, &others, is_cancelled) {
-                restrict_to_joint(input, &mut inference, &row, &joint);
-            }
-        }
-        inference
+        Ok(self.inference_in(input, &rows, counter)?.0)
     }
+
+    /// Returns the inference from the set, to attributes of any of these rows, which are all that have it.
+    fn inference_in<'a>(
+        &self,
+        input: &SearchInput<'a, P>,
+        rows: &[u32],
+        counter: &mut SlotCodeCounter,
+    ) -> Result<(Inference, Inferred<'a, P>)> {
+        let others = counter.count(input, rows);
+        let is_cancelled = || input.limits.control.check().is_err();
+        infer(input, self, rows, &others, is_cancelled).ok_or(Error::Cancelled)
+    }
+}
+
+/// What is inferred from a set.
+pub(super) enum Inferred<'a, const P: usize> {
+    /// Attributes with a confidence each.
+    Separately(Vec<CountedAttribute<'a>>),
+    /// Attributes with one confidence together: those of a packed row in some slots.
+    Together { attributes: [u64; P], slots: [u64; P] },
+}
+
+impl<const P: usize> Inferred<'_, P> {
+    /// Returns whether something that is inferred is right about a row: any of the attributes, or all if they have one
+    /// confidence together.
+    pub fn is_right(&self, input: &SearchInput<P>, row: &[u64; P]) -> bool {
+        match self {
+            Inferred::Separately(inferred) => {
+                let mut inferred = inferred.iter();
+                inferred.any(|inferred| inferred.slot.slot_code(row) == inferred.slot_code)
+            }
+            Inferred::Together { attributes, slots } => input.table.restricted_to(row, slots) == *attributes,
+        }
+    }
+}
+
+/// Returns the inference from a set, to any of the attributes `others`, which were counted in all rows that have the set.
+/// Returns `None` if `should_stop` says so.
+pub(super) fn infer<'a, const P: usize>(
+    input: &SearchInput<'a, P>,
+    set: &KnownSet<P>,
+    rows: &[u32],
+    others: &[CountedAttribute<'a>],
+    should_stop: impl Fn() -> bool,
+) -> Option<(Inference, Inferred<'a, P>)> {
+    let multiplicity = rows.iter().map(|&row| input.table.multiplicity[row as usize]);
+    let support = multiplicity.sum();
+    let row = set.row as usize;
+    let mut inference = inference_from_counts(input, row, &set.slots, support, others.iter().copied());
+    if !input.joint_confidence {
+        let inferred = others.iter().filter(|other| other.is_inferred(input, &set.slots));
+        return Some((inference, Inferred::Separately(inferred.copied().collect())));
+    }
+    let (row, joint) = joint_inference(input, &set.slots, rows, others, should_stop)?;
+    restrict_to_joint(input, &mut inference, &row, &joint);
+    let inferred = Inferred::Together {
+        attributes: input.table.restricted_to(&row, &joint.inferred),
+        slots: joint.inferred,
+    };
+    Some((inference, inferred))
 }
 
 /// Returns the set of attributes of any of these rows with the largest confidence times danger, and a packed row that
@@ -314,8 +409,21 @@ impl SlotCodeCounter {
         input: &SearchInput<'a, P>,
         rows: &[u32],
     ) -> Vec<CountedAttribute<'a>> {
+        self.count_in(input, &input.table.slots, rows)
+    }
+
+    /// Returns the same for some of the slots.
+    pub fn count_in<'a, const P: usize>(
+        &mut self,
+        input: &SearchInput<'a, P>,
+        slots: impl IntoIterator<Item = &'a Slot>,
+        rows: &[u32],
+    ) -> Vec<CountedAttribute<'a>> {
         let mut counted: Vec<CountedAttribute> = Vec::new();
-        for slot in &input.table.slots {
+        for slot in slots {
+            if rows.len() > CHECK_LIMITS_ABOVE && input.limits.control.check().is_err() {
+                break; // cancelled, so it will not be used
+            }
             let first = counted.len();
             let mut telling = 0;
             for &row in rows {
@@ -359,12 +467,8 @@ pub(super) trait FreeSetSink<const P: usize> {
     fn all_above_taken(&mut self, _weight: f64) {}
 }
 
-/// Largest number of rows in all waiting parts together. Beyond it, parts are searched immediately, which
-/// needs no room but is a worse order.
-const MAX_WAITING_ROWS: usize = 50_000_000;
-
 /// Number of rows above which a single slot may take milliseconds.
-const CHECK_LIMITS_ABOVE: usize = 10_000;
+pub(super) const CHECK_LIMITS_ABOVE: usize = 10_000;
 
 /// Passes to the sink all free sets with a positive weight that it wants. Returns whether the search was
 /// finished in time.
@@ -385,8 +489,7 @@ pub(super) fn search<const P: usize>(
         remaining,
         danger_of_row: rows.map(|row| possible_danger(input, row, &[0; P])).collect(),
         sink,
-        waiting: BinaryHeap::new(),
-        rows_waiting: 0,
+        waiting: Waiting::new(),
         groups: Groups::of(input.table),
         cut_short: false,
         counter: SlotCodeCounter::of(input.table),
@@ -406,7 +509,6 @@ pub(super) fn search<const P: usize>(
             return false;
         }
         part = search.waiting.pop();
-        search.rows_waiting -= part.as_ref().map_or(0, |part| part.rows.len());
     }
     search.sink.all_above_taken(0.0);
     !search.cut_short
@@ -415,7 +517,11 @@ pub(super) fn search<const P: usize>(
 /// Returns the sum of the dangers of a row's attributes outside of the slots `known`. For what is unknown, it takes the
 /// most dangerous attribute. So the average over some rows is at least the sum of the average dangers of all slots,
 /// each of which is taken over the rows in which the slot is not unknown.
-fn possible_danger<const P: usize>(input: &SearchInput<P>, row: &[u64; P], known: &[u64; P]) -> f64 {
+pub(super) fn possible_danger<const P: usize>(
+    input: &SearchInput<P>,
+    row: &[u64; P],
+    known: &[u64; P],
+) -> f64 {
     let unknown = input.table.slots.iter().filter(|slot| slot.is_unknown(row));
     let of_unknown = unknown.map(|slot| slot.danger.iter().copied().fold(0.0, f64::max));
     let occupied = input.fields.occupied(row).without(known);
@@ -430,8 +536,7 @@ struct FreeSets<'a, const P: usize, S> {
     remaining: Vec<RemainingBounds>,
     danger_of_row: Vec<f64>,
     sink: &'a mut S,
-    waiting: BinaryHeap<Part<P>>,
-    rows_waiting: usize,
+    waiting: Waiting<KnownAttributes<P>>,
     groups: Groups,
     counter: SlotCodeCounter,
     /// Whether the limits were reached while a set was weighed.
@@ -473,38 +578,9 @@ struct KnownAttributes<const P: usize> {
     from: usize,
 }
 
-/// All rows that share the known attributes.
-struct Part<const P: usize> {
-    known: KnownAttributes<P>,
-    rows: Vec<u32>,
-    /// Upper bound on the weight of every set that contains the known attributes and more.
-    bound: f64,
-}
-
-impl<const P: usize> Ord for Part<P> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        let by_bound = self.bound.total_cmp(&other.bound);
-        by_bound.then(other.known.size.cmp(&self.known.size))
-    }
-}
-
-impl<const P: usize> PartialOrd for Part<P> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl<const P: usize> PartialEq for Part<P> {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl<const P: usize> Eq for Part<P> {}
-
 impl<const P: usize, S: FreeSetSink<P>> FreeSets<'_, P, S> {
     /// Searches all sets with one more known attribute. Returns whether the search was finished in time.
-    fn extend(&mut self, part: Part<P>) -> bool {
+    fn extend(&mut self, part: Part<KnownAttributes<P>>) -> bool {
         if !self.sink.wants(part.bound, part.known.size + 1) {
             return true;
         }
@@ -539,10 +615,9 @@ impl<const P: usize, S: FreeSetSink<P>> FreeSets<'_, P, S> {
             }
             self.groups = groups;
             for part in smaller {
-                if self.rows_waiting + part.rows.len() <= MAX_WAITING_ROWS {
-                    self.rows_waiting += part.rows.len();
-                    self.waiting.push(part);
-                } else if !self.extend(part) {
+                if let Err(part) = self.waiting.push(part)
+                    && !self.extend(part)
+                {
                     return false;
                 }
             }
@@ -552,7 +627,7 @@ impl<const P: usize, S: FreeSetSink<P>> FreeSets<'_, P, S> {
 
     /// Passes the set of known attributes to the sink if it wants it. `rows` are all rows that have the
     /// set. Returns the part if a set with more known attributes may be wanted.
-    fn examine(&mut self, known: KnownAttributes<P>, rows: &[u32]) -> Option<Part<P>> {
+    fn examine(&mut self, known: KnownAttributes<P>, rows: &[u32]) -> Option<Part<KnownAttributes<P>>> {
         // Differences of sums may be wrong in the last digits.
         const ROUNDING: f64 = 1e-13;
         let input = self.input;
@@ -597,6 +672,7 @@ impl<const P: usize, S: FreeSetSink<P>> FreeSets<'_, P, S> {
         let deeper = bound > 0.0 && self.sink.wants(bound, known.size + 1);
         deeper.then(|| Part {
             known,
+            size: known.size,
             rows: rows.to_vec(),
             bound,
         })
@@ -650,7 +726,7 @@ impl<const P: usize> KnownAttributes<P> {
 
 /// Rows grouped by their attribute in a slot.
 #[derive(Default)]
-struct Groups {
+pub(super) struct Groups {
     /// Per slot code, the position of its next row. All 0 except while rows are split.
     next_position: Vec<u32>,
     /// Codes that occur, and the ends of their groups in `rows`.
@@ -659,7 +735,7 @@ struct Groups {
 }
 
 impl Groups {
-    fn of(table: &PackedTable) -> Self {
+    pub fn of(table: &PackedTable) -> Self {
         Groups {
             next_position: vec![0; max_slot_codes(table)],
             ..Self::default()
@@ -667,7 +743,7 @@ impl Groups {
     }
 
     /// Splits rows into groups by counting sort. Rows keep their order within a group.
-    fn split<const P: usize>(&mut self, input: &SearchInput<P>, slot: &Slot, rows: &[u32]) {
+    pub fn split<const P: usize>(&mut self, input: &SearchInput<P>, slot: &Slot, rows: &[u32]) {
         self.ends.clear();
         self.rows.resize(rows.len(), 0);
         for &row in rows {
@@ -694,7 +770,7 @@ impl Groups {
     }
 
     /// Returns the slot code and the rows of each group.
-    fn iter(&self) -> impl Iterator<Item = (usize, &[u32])> {
+    pub fn iter(&self) -> impl Iterator<Item = (usize, &[u32])> {
         let mut start = 0;
         self.ends.iter().map(move |&(slot_code, end)| {
             let rows = &self.rows[start..end];

@@ -10,8 +10,12 @@ use reference::inference::Inference as Expected;
 use std::time::Duration;
 
 fn find(table: &Table, settings: &Settings, min_weight: f64, max_rows: usize) -> Inferences {
-    let wanted = InferenceListSettings { min_weight, max_rows };
-    inferences(&table.packed(), settings, &wanted, &Control::new()).unwrap()
+    let wanted = InferenceListSettings {
+        min_weight,
+        max_rows,
+        ..InferenceListSettings::default()
+    };
+    inferences(&table.packed(), settings, &wanted, None, &Control::new()).unwrap()
 }
 
 fn assert_same(table: &Table, found: &Inferences, expected: &[Expected]) {
@@ -111,9 +115,9 @@ fn weights_are_between_0_and_1() {
     for min_weight in [-0.1, 1.1, f64::NAN] {
         let wanted = InferenceListSettings {
             min_weight,
-            max_rows: 1,
+            ..InferenceListSettings::default()
         };
-        let error = inferences(&table.packed(), &CERTAIN, &wanted, &Control::new()).unwrap_err();
+        let error = inferences(&table.packed(), &CERTAIN, &wanted, None, &Control::new()).unwrap_err();
         assert_eq!(error.to_string(), "min_weight: must be a number from 0 to 1");
     }
 }
@@ -128,11 +132,8 @@ fn without_time_it_says_so_and_cancelling_is_an_error() {
     assert!(!find(&table, &settings, 0.0, 10).complete);
     let control = Control::new();
     control.cancel();
-    let wanted = InferenceListSettings {
-        min_weight: 0.0,
-        max_rows: 10,
-    };
-    assert!(inferences(&table.packed(), &CERTAIN, &wanted, &control).is_err());
+    let wanted = InferenceListSettings::default();
+    assert!(inferences(&table.packed(), &CERTAIN, &wanted, None, &control).is_err());
 }
 
 fn weights() -> impl Strategy<Value = Weights> {
@@ -157,7 +158,7 @@ fn of_column(values: usize) -> impl Strategy<Value = Vec<Weights>> {
     ]
 }
 
-fn a_table() -> impl Strategy<Value = Table> {
+pub fn a_table() -> impl Strategy<Value = Table> {
     let sets = (1usize..=7).prop_flat_map(|elements| {
         let rows = prop::collection::vec(0u32..1 << elements, 0..12);
         (rows, of_column(elements))

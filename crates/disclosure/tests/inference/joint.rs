@@ -54,7 +54,7 @@ fn the_share_is_that_of_all_together() {
             ..JOINT
         };
         let wanted = InferenceListSettings::default();
-        inferences(&packed, &settings, &wanted, &Control::new())
+        inferences(&packed, &settings, &wanted, None, &Control::new())
             .unwrap()
             .inferences
     };
@@ -93,7 +93,7 @@ proptest! {
         let settings = Settings { min_confidence, joint_confidence: joint, ..JOINT };
         let (packed, _) = coded.packed();
         let wanted = InferenceListSettings { max_rows: 100_000, ..InferenceListSettings::default() };
-        let found = inferences(&packed, &settings, &wanted, &Control::new()).unwrap();
+        let found = inferences(&packed, &settings, &wanted, None, &Control::new()).unwrap();
         prop_assert!(found.complete);
         let (table, unknown) = coded.table();
         let definition = Definition { constant: 1.0, min_confidence, joint, unknown: &unknown };

@@ -1,5 +1,6 @@
 //! Tests of privacy scores and of everything that is based on them: see `disclosure::inference`.
 
+mod by_people;
 mod decoys;
 mod explanations;
 mod holes;

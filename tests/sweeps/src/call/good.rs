@@ -324,6 +324,7 @@ impl<'a> Caller<'a> {
             "group_by" => self
                 .pick(&["combination", "columns", "column", "value"])
                 .to_owned(),
+            "order_by" => self.pick(&["weight", "people"]).to_owned(),
             "combine" => self.pick(&["mean", "nearest"]).to_owned(),
             "vulnerability" => self.pick(&["gap", "normalised"]).to_owned(),
             "rule" => self.pick(&["together", "repeated"]).to_owned(),
