@@ -4,7 +4,6 @@
 //! figures of classes and once for privacy scores, which are about attributes of their own.
 
 use crate::args::budget_of;
-use crate::encode::dictionary::Dictionary;
 use crate::error::Error;
 use crate::input::relation::Relation;
 use crate::label::labels_of;
@@ -12,12 +11,13 @@ use crate::methods::classes::records::{Choice, Needs, ReadRecords, with_populati
 use crate::methods::columns::suggestions as suggested;
 use crate::methods::inference::column_settings::{Purpose, settings_by_labels};
 use crate::methods::inference::options::Options;
-use crate::methods::inference::table::{AttributeTable, Preparation};
+use crate::methods::inference::table::AttributeTable;
 use crate::pg::catalog::{name_of, schema_and_name};
 use crate::pg::origin::{Origins, origins_of};
 use crate::pg::query::{Answer, Parameters};
 use crate::pg::types::ColumnType;
 use crate::run;
+use disclosure::Label;
 use disclosure::assess::{Criterion, Measure};
 use disclosure::classes::{
     By, Diversity, Exposure, Limit, LimitedDiversity, Nulls, RiskSummary, Values, cautious_risk_summary,
@@ -27,14 +27,13 @@ use disclosure::columns::suggestions::Suggestion;
 use disclosure::columns::{KnownRisk, column_risk};
 use disclosure::figures::DiversityFigure;
 use disclosure::inference::{Attribute, Scores, Settings, explain};
-use disclosure::{Label, NULL};
 use pgrx::datum::Interval;
 use pgrx::pg_sys::{self, Oid};
 use pgrx::prelude::*;
 use pgrx::spi::quote_identifier;
 use serde_json::{Map, Value};
 use std::cell::OnceCell;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 
 /// What the caller gave.
 pub struct Given {
@@ -319,32 +318,13 @@ impl Subject {
             purpose: Purpose::Policy,
         };
         options.settings.check()?;
-        let people = self.names(|column| column.label == Some(Label::Person));
-        let (table, keys) = match self.person_key(&people) {
-            Some(key) => {
-                let read =
-                    AttributeTable::with_key(Some(self.oid), None, &options, Preparation::Scores, |_| {
-                        Ok(key)
-                    })?;
-                (read.table, Some(read.key_of_row))
-            }
-            None => (AttributeTable::of_relation(Some(self.oid), None, &options)?, None),
-        };
+        let (table, people) = AttributeTable::with_people(Some(self.oid), None, &options)?;
         let scores = table.scores(&options)?;
         let highest = |scores: &[f64]| scores.iter().copied().fold(0.0, f64::max);
-        let is_concerned = |row: usize| !is_allowed(scores.upper[row]);
-        let people = match keys {
-            Some(keys) => {
-                let concerned = table.distinct_of_row.iter().zip(keys);
-                let concerned = concerned.filter(|(row, _)| is_concerned(**row as usize));
-                let (unknown, known): (Vec<u32>, Vec<u32>) =
-                    concerned.map(|(_, key)| key).partition(|&key| key == NULL);
-                unknown.len() as u64 + known.into_iter().collect::<HashSet<u32>>().len() as u64
-            }
-            None => {
-                let concerned = (0..scores.upper.len()).filter(|&row| is_concerned(row));
-                concerned.map(|row| table.packed().multiplicity(row)).sum()
-            }
+        let concerned = (0..scores.upper.len()).filter(|&row| !is_allowed(scores.upper[row]));
+        let people = match people {
+            Some(people) => people.among(concerned),
+            None => concerned.map(|row| table.packed().multiplicity(row)).sum(),
         };
         let worst = (0..scores.lower.len())
             .max_by(|&a, &b| scores.lower[a].total_cmp(&scores.lower[b]).then(b.cmp(&a)));
@@ -384,33 +364,6 @@ impl Subject {
             inferred: names(&mut inference.inferred.iter().map(|inferred| inferred.attribute)),
             confidence: inference.confidence().unwrap_or(1.0),
         })
-    }
-
-    /// Returns an expression that identifies the person of a row, and an empty dictionary for its values; `None` if no
-    /// columns identify people.
-    fn person_key(&self, people: &[String]) -> Option<(String, Dictionary)> {
-        let text = ColumnType {
-            name: "person".into(),
-            oid: pg_sys::TEXTOID,
-            collation: pg_sys::DEFAULT_COLLATION_OID,
-        };
-        let quoted: Vec<String> = people.iter().map(quote_identifier).collect();
-        match &quoted[..] {
-            [] => None,
-            [only] => {
-                let mut columns = self.columns.iter();
-                let column = columns.find(|column| column.column.name == people[0])?;
-                Some((only.clone(), Dictionary::new(column.column.clone())))
-            }
-            several => {
-                let list = several.join(", ");
-                let key = format!(
-                    "CASE WHEN pg_catalog.num_nonnulls({list}) OPERATOR(pg_catalog.>) 0 \
-                          THEN ROW({list})::pg_catalog.text END"
-                );
-                Some((key, Dictionary::new(text)))
-            }
-        }
     }
 
     /// Returns the largest number in columns, and how many people, or rows, have a number for which `is_beyond` is true

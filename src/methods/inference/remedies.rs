@@ -9,7 +9,7 @@ use crate::input::relation::Relation;
 use crate::methods::inference::column_settings::Purpose;
 use crate::methods::inference::options::Options;
 use crate::methods::inference::statement::Finder;
-use crate::methods::inference::table::{AttributeTable, Preparation, RowsWithKey};
+use crate::methods::inference::table::{AttributeTable, Preparation, RowsToChange};
 use crate::pg::catalog::{is_generated, is_not_null};
 use crate::pg::json::Json;
 use crate::pg::table::{Table, table_row};
@@ -145,11 +145,10 @@ fn remedies_for(mut args: Args) -> Result<impl Iterator<Item = Remedy> + 'static
     let options = options.finish(args)?;
     wanted.check()?;
     let mut finder = Finder::Nothing;
-    let mut rows =
-        AttributeTable::with_key(relation, columns, &options, Preparation::Blanks, |considered| {
-            finder = Finder::new(relation, considered)?;
-            Ok(finder.expression())
-        })?;
+    let mut rows = AttributeTable::to_change(relation, columns, &options, |considered| {
+        finder = Finder::new(relation, considered)?;
+        Ok(finder.expression())
+    })?;
     let blanks = rows.table.attributes.blanks();
     let found = rows.table.compute("looking for remedies", |table, control| {
         inference::remedies(table, &blanks, &options.settings, &wanted, control)
@@ -184,7 +183,7 @@ fn warn_about_remaining_rows(found: &Remedies) {
 fn notice_about_statement(
     relation: Oid,
     finder: &Finder,
-    rows: &RowsWithKey,
+    rows: &RowsToChange,
     found: &Remedies,
     is_given: bool,
 ) {
@@ -254,7 +253,7 @@ struct Step {
 }
 
 /// Returns the steps in order, without their numbers, and what all of them cost: cells, rows and information.
-fn costs(rows: &RowsWithKey, changes: &[Change]) -> (Vec<Step>, (i64, i64, f64)) {
+fn costs(rows: &RowsToChange, changes: &[Change]) -> (Vec<Step>, (i64, i64, f64)) {
     let mut steps = Vec::new();
     for (number, change) in changes.iter().enumerate() {
         for (position, cell) in change.cells.iter().enumerate() {
@@ -286,7 +285,7 @@ fn costs(rows: &RowsWithKey, changes: &[Change]) -> (Vec<Step>, (i64, i64, f64))
 }
 
 /// Returns a row for every cell, and one for the whole.
-fn steps(rows: RowsWithKey, found: Remedies, statement: Option<String>) -> impl Iterator<Item = Remedy> {
+fn steps(rows: RowsToChange, found: Remedies, statement: Option<String>) -> impl Iterator<Item = Remedy> {
     let (steps, (cells, changed, bits)) = costs(&rows, &found.changes);
     let ended_by = match found.ended_by {
         EndedBy::Threshold => "threshold",

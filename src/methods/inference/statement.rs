@@ -9,7 +9,7 @@ use crate::encode::order::ranks_of_codes;
 use crate::error::Error;
 use crate::input::relation::Relation;
 use crate::methods::inference::attributes::Attributes;
-use crate::methods::inference::table::RowsWithKey;
+use crate::methods::inference::table::RowsToChange;
 use crate::pg::catalog::with_heirs;
 use crate::pg::literal::pinned;
 use crate::pg::memory_context;
@@ -82,7 +82,7 @@ impl Finder {
     pub fn statement(
         &self,
         relation: &str,
-        rows: &mut RowsWithKey,
+        rows: &mut RowsToChange,
         changes: &[Change],
     ) -> Result<Option<String>, Error> {
         if changes.is_empty() || matches!(self, Finder::Nothing) {
@@ -185,7 +185,7 @@ fn key_of(relation: Oid) -> Result<Vec<String>, Error> {
 /// Returns the keys of the rows to change, by the cells that are blanked in them. Of equal rows, those with the
 /// smallest keys are changed, so that the choice does not depend on the order of rows.
 fn keys_by_cells(
-    rows: &mut RowsWithKey,
+    rows: &mut RowsToChange,
     changes: &[Change],
 ) -> Result<BTreeMap<Vec<Attribute>, Vec<String>>, Error> {
     let codes = rows.keys.canonical_codes()?;

@@ -32,8 +32,8 @@ use serde_json::json;
 pub struct AttributeTable {
     pub attributes: Attributes,
     packed: PackedTable,
-    /// Distinct row of every row of a partition. Empty for a relation, unless it was read [with a
-    /// key](Self::with_key).
+    /// Distinct row of every row of a partition. Empty for a relation, unless it was read [to be
+    /// changed](Self::to_change).
     pub distinct_of_row: Vec<u32>,
     /// Information in the cells, if the table was [prepared](Preparation) for that.
     pub information: CellInformation,
@@ -49,8 +49,8 @@ pub enum Preparation {
     Blanks,
 }
 
-/// Rows of a relation, and a further column: one that tells rows apart, or says whom they are about.
-pub struct RowsWithKey {
+/// Rows of a relation that are to be changed, and a further column that tells them apart.
+pub struct RowsToChange {
     pub table: AttributeTable,
     /// Dictionary of the further column.
     pub keys: Dictionary,
@@ -150,21 +150,20 @@ impl AttributeTable {
         Self::new(dictionaries, &settings, options, sink, Vec::new(), preparation)
     }
 
-    /// Reads the rows of a relation, and a key of each. `key` returns an expression and an empty dictionary for its
-    /// values, given the columns that are read.
-    pub fn with_key(
+    /// Reads the rows of a relation, of which some cells are to be blanked. `key` returns an expression that tells
+    /// rows apart and an empty dictionary for its values, given the columns that are read.
+    pub fn to_change(
         oid: Option<pg_sys::Oid>,
         columns: Option<Vec<Option<String>>>,
         options: &Options,
-        preparation: Preparation,
         key: impl FnOnce(&Relation) -> Result<(String, Dictionary), Error>,
-    ) -> Result<RowsWithKey, Error> {
+    ) -> Result<RowsToChange, Error> {
         let (relation, settings) = considered(oid, columns, options)?;
         let (expression, dictionary) = key(&relation)?;
         let Encoded {
             mut dictionaries,
             sink,
-        } = relation.read_with(expression, dictionary, KeyedRows::default())?;
+        } = relation.read_with(expression, dictionary, RowsWithKeys::default())?;
         let keys = dictionaries
             .pop()
             .ok_or(Error::Internal("the column that tells rows apart is missing"))?;
@@ -178,9 +177,9 @@ impl AttributeTable {
             options,
             counted,
             class_of_row,
-            preparation,
+            Preparation::Blanks,
         )?;
-        Ok(RowsWithKey {
+        Ok(RowsToChange {
             table,
             keys,
             key_of_row: sink.key_of_row,
@@ -314,12 +313,12 @@ impl AttributeTable {
 
 /// Counts rows by all their columns but the last, and keeps the code of the last column of every row.
 #[derive(Default)]
-struct KeyedRows {
+struct RowsWithKeys {
     rows: CountedRows,
     key_of_row: Vec<u32>,
 }
 
-impl Sink for KeyedRows {
+impl Sink for RowsWithKeys {
     fn rows(&mut self, rows: Rows) -> disclosure::Result<()> {
         if let Some((keys, columns)) = rows.columns().split_last() {
             self.key_of_row.extend_from_slice(keys);

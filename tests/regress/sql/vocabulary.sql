@@ -25,9 +25,10 @@ SELECT n.role, n.name, w.instead
  ORDER BY 1, 2;
 -- Reserved words.
 SELECT n.role, n.name FROM names n JOIN pg_get_keywords() k ON k.word = n.name AND k.catcode <> 'U' ORDER BY 1, 2;
--- What is read comes first, then columns, then key, then what may be left out; budget is last, but for alpha.
+-- What is read comes first, then columns, then key, then what may be left out; budget is last, but for alpha. The measure of
+-- protect() says what the columns are for, so it stays in front of them although a preset may take its place.
 SELECT DISTINCT s.oid::regprocedure AS columns_after_options FROM surface s JOIN surface o USING (oid)
- WHERE s.name IN ('columns', 'column_name') AND s.role = 'argument' AND o.is_optional AND o.position < s.position;
+ WHERE s.name IN ('columns', 'column_name') AND s.role = 'argument' AND o.is_optional AND o.position < s.position AND o.name <> 'measure';
 SELECT DISTINCT s.oid::regprocedure AS key_after_options FROM surface s JOIN surface o USING (oid)
  WHERE s.name = 'key' AND s.role = 'argument' AND o.is_optional AND o.position < s.position AND o.name <> 'columns';
 SELECT DISTINCT s.oid::regprocedure AS something_after_budget FROM surface s JOIN surface o USING (oid)

@@ -52,6 +52,17 @@ impl People {
         })
     }
 
+    /// Returns how many people these distinct rows are about.
+    pub fn among(&self, rows: impl Iterator<Item = usize>) -> u64 {
+        let mut is_among = vec![false; self.count];
+        for row in rows {
+            self.of_row(row)
+                .iter()
+                .for_each(|&person| is_among[person as usize] = true);
+        }
+        is_among.into_iter().filter(|&is_among| is_among).count() as u64
+    }
+
     fn of_row(&self, row: usize) -> &[u32] {
         let start = row.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.of_rows[start..self.ends[row]]
