@@ -268,6 +268,9 @@ fn categories(subject: &Subject, options: &MeasureOptions) -> Result<Figures, Er
             columns.push(column.column.name.clone());
         }
     }
+    let names: Vec<&str> = wanted.iter().map(|category| category.name()).collect();
+    let kinds = names.join(", ").replace('_', " ");
+    let mut none_found = format!("No column was found by its name and values ({kinds}).");
     if let Some(min_population) = options.min_population.filter(|_| !columns.is_empty()) {
         let Some(population) = subject.population else {
             return Ok(Figures {
@@ -279,6 +282,10 @@ fn categories(subject: &Subject, options: &MeasureOptions) -> Result<Figures, Er
                 ))
             });
         };
+        none_found = format!(
+            "More than {min_population} people live in each area of {}.",
+            listed(&columns)
+        );
         let mut small = Vec::new();
         for column in columns {
             if !subject.is_of_large_areas(&column, population, min_population)? {
@@ -287,18 +294,16 @@ fn categories(subject: &Subject, options: &MeasureOptions) -> Result<Figures, Er
         }
         columns = small;
     }
-    let names: Vec<&str> = wanted.iter().map(|category| category.name()).collect();
-    let kinds = names.join(", ").replace('_', " ");
     if columns.is_empty() && subject.columns.iter().any(|column| column.is_unlabelled) {
         return Ok(Figures {
             remedy: Remedy::Label,
             ..Figures::unknown(format!(
-                "No column was found by its name and values ({kinds}), but a column without a label may hold them."
+                "{none_found} But a column without a label may hold some ({kinds})."
             ))
         });
     }
     let why = match &columns[..] {
-        [] => format!("No column was found by its name and values ({kinds})."),
+        [] => none_found,
         several => format!(
             "By name and values, {} may not be released ({kinds}).",
             listed(several)

@@ -114,6 +114,26 @@ SELECT * FROM disclosure.assess('patients', preset => 'wp216');
 SELECT verdict, failed, not_known, not_judged, why FROM disclosure.assess_summary('patients', preset => 'wp216');
 SELECT measure, verdict, why FROM disclosure.assess('patients', preset => 'sacro');
 
+-- The safe harbor of HIPAA: columns are found by name and values. Years are allowed, and areas with more than 20,000 people.
+CREATE TABLE harbor (patient_name text, mrn text, contact text, zip text, birth_year int, admitted date, age int, diagnosis text);
+INSERT INTO harbor SELECT 'Anna Schmidt', 'M' || 10000 + n, 'a' || n || '@example.org', '90' || n % 3, 1950 + n % 30, date '2024-01-01' + n, 20 + n % 72, 'flu'
+  FROM generate_series(1, 100) n;
+SELECT disclosure.label_columns('harbor', identifier => '{patient_name, mrn, contact}', quasi => '{zip, birth_year, admitted, age}', sensitive => '{diagnosis}');
+SELECT criterion, measured, verdict, why FROM disclosure.assess('harbor', preset => 'hipaa_safe_harbor') WHERE verdict <> 'safe' ORDER BY 1;
+-- One area of the population is small, so the column is no safe one. A weight says how many people a row stands for.
+CREATE TABLE areas (zip text, people int);
+INSERT INTO areas VALUES ('900', 30000), ('901', 20000), ('902', 50000);
+SELECT disclosure.label_columns('areas', weight => '{people}', quasi => '{zip}');
+SELECT measured, verdict, why FROM disclosure.assess('harbor', preset => 'hipaa_safe_harbor', population => 'areas') WHERE criterion LIKE '(B)%';
+UPDATE areas SET people = 20001 WHERE zip = '901';
+SELECT measured, verdict, why FROM disclosure.assess('harbor', preset => 'hipaa_safe_harbor', population => 'areas') WHERE criterion LIKE '(B)%';
+INSERT INTO harbor (zip) VALUES ('903');
+SELECT measured, verdict FROM disclosure.assess('harbor', preset => 'hipaa_safe_harbor', population => 'areas') WHERE criterion LIKE '(B)%';
+-- What is left after the next steps is safe, but for what nobody can find by name.
+CREATE VIEW harbored AS SELECT left(zip, 2) AS region, birth_year, least(age, 89) AS age, diagnosis FROM harbor;
+SELECT disclosure.label_columns('harbored', quasi => '{region, age}');
+SELECT criterion, verdict, why FROM disclosure.assess('harbored', preset => 'hipaa_safe_harbor') WHERE verdict <> 'safe';
+
 -- Presets of roles. Everybody adds rows of their own and uses nobody else's.
 SET ROLE "pd Assessor";
 INSERT INTO disclosure.presets (name, criterion, measure, at_least) VALUES ('ours', 'k at least 2', 'k_anonymity', 2);
