@@ -53,18 +53,20 @@ INSERT INTO admissions
   SELECT 'Patient ' || n, 1950 + n % 50, 90210 + n % 2, CASE WHEN n % 4 < 2 THEN 'f' ELSE 'm' END,
          (ARRAY['flu', 'asthma', 'angina', 'diabetes', 'gout'])[1 + n / 20 % 5]
     FROM generate_series(0, 199) n;
-\echo SELECT column_name, label, category, confidence FROM disclosure.suggest_labels('\''admissions'\'', apply => true);
+\echo SELECT column_name, label, evidence FROM disclosure.suggest_labels('\''admissions'\'', apply => true);
 \echo
-SELECT column_name, label, category, confidence FROM disclosure.suggest_labels('admissions', apply => true);
+SELECT column_name, label, evidence FROM disclosure.suggest_labels('admissions', apply => true);
 \echo May this table be released?
 \echo
 \echo SELECT criterion, measured, verdict, people FROM disclosure.assess('\''admissions'\'', preset => '\''standard'\'');
 \echo
 SELECT criterion, measured, verdict, people FROM disclosure.assess('admissions', preset => 'standard');
+\echo No. Why not, and what helps first?
+\echo
 \echo SELECT why, next_step FROM disclosure.assess_summary('\''admissions'\'');
 \echo
-SELECT why, next_step FROM disclosure.assess_summary('admissions');
-\echo No. Without the names, and with decades instead of years of birth?
+SELECT why, next_step FROM disclosure.assess_summary('admissions') \gx
+\echo And with decades instead of years of birth? A view takes its labels from the table; only the computed column needs one.
 \echo
 \echo CREATE VIEW decades AS SELECT birth_year / 10 * 10 AS decade, zip, sex, diagnosis FROM admissions;
 \echo SELECT disclosure.label_columns('\''decades'\'', quasi => '\''{decade}'\'');
@@ -76,10 +78,17 @@ SELECT criterion, measured, verdict FROM disclosure.assess('decades');
 \echo SELECT verdict, why, next_step FROM disclosure.assess_summary('\''decades'\'');
 \echo
 SELECT verdict, why, next_step FROM disclosure.assess_summary('decades');
-\echo It meets the thresholds. The last step keeps it so: exports that break one of the criteria are refused.
+\echo It meets the thresholds. The last step keeps it so: exports of the view that break one of the criteria are refused, once the
+\echo library is loaded in every session.
 \echo
 SET client_min_messages = error;
 \echo SELECT count(*) AS policies FROM disclosure.protect('\''decades'\'', preset => '\''standard'\'');
 \echo
 SELECT count(*) AS policies FROM disclosure.protect('decades', preset => 'standard');
+\echo What do the policies say to an export of three rows? A dry run tells. At least 5 people must leave together (min_people), so
+\echo every policy refuses.
+\echo
+\echo SELECT policy, measure, required, verdict FROM disclosure.check_export('\''SELECT * FROM decades LIMIT 3'\'');
+\echo
+SELECT policy, measure, required, verdict FROM disclosure.check_export('SELECT * FROM decades LIMIT 3');
 \echo To try it on your own table, run make psql. README.md and docs/ describe everything else.
