@@ -87,7 +87,8 @@ BEGIN
   EXECUTE format('COMMENT ON TRIGGER keep_all_rows ON %s IS %L', relation, 'refuses TRUNCATE');
   EXECUTE format('CREATE INDEX ON %s ((owner::oid))', relation); -- for the number of rows of a role
   PERFORM pg_extension_config_dump(relation, 'WHERE NOT shipped');
-  EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON %s TO PUBLIC', relation); -- the triggers keep the rows of others
+  -- Neither UPDATE nor DELETE: with them, any role could lock the table, and everybody would wait.
+  EXECUTE format('GRANT SELECT, INSERT ON %s TO PUBLIC', relation);
 END
 $$;
 COMMENT ON FUNCTION disclosure_internal.share_rows(regclass) IS

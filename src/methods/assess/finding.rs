@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::methods::assess::next_step;
 use crate::methods::assess::preset::{MeasureOptions, PresetCriterion};
-use crate::methods::assess::subject::{ClassFigures, Subject};
+use crate::methods::assess::subject::{ClassFigures, Subject, SubjectColumn};
 use disclosure::Label;
 use disclosure::assess::{Criterion, Measure, Measured, PopulationFigure, Verdict};
 use disclosure::classes::{HIGH_RISKS, SMALL_SIZES};
@@ -312,6 +312,22 @@ fn categories(subject: &Subject, options: &MeasureOptions) -> Result<Figures, Er
     Figures::of_columns(subject, columns, why)
 }
 
+/// Returns the words of a name in lower case, and the whole name.
+fn words_of(name: &str) -> impl Iterator<Item = String> {
+    let mut spaced = String::new();
+    let mut was_lower = false;
+    for letter in name.chars() {
+        if was_lower && letter.is_uppercase() {
+            spaced.push(' ');
+        }
+        was_lower = letter.is_lowercase();
+        spaced.push(letter);
+    }
+    let spaced = spelling::normalised(&spaced);
+    let words: Vec<String> = spaced.split(' ').map(String::from).collect();
+    words.into_iter().chain([spelling::normalised(name)])
+}
+
 fn largest_value(
     subject: &Subject,
     criterion: &Criterion,
@@ -323,12 +339,6 @@ fn largest_value(
         .flatten()
         .map(|name| spelling::normalised(name))
         .collect();
-    let is_meant = |name: &str| {
-        let name = spelling::normalised(name);
-        wanted
-            .iter()
-            .any(|wanted| name == *wanted || name.split(' ').any(|word| word == wanted))
-    };
     let is_number = |oid| {
         matches!(
             oid,
@@ -340,13 +350,26 @@ fn largest_value(
                 | pg_sys::FLOAT8OID
         )
     };
-    let columns = subject.names(|column| {
-        is_meant(&column.column.name)
-            && column.label != Some(Label::Ignore)
-            && is_number(column.column.base_type())
-    });
+    let is_meant = |column: &&SubjectColumn| {
+        let is_ignored = column.label == Some(Label::Ignore) && !column.is_unlabelled;
+        !is_ignored && words_of(&column.column.name).any(|word| wanted.contains(&word))
+    };
+    let meant: Vec<&SubjectColumn> = subject.columns.iter().filter(is_meant).collect();
+    let names = |columns: &[&SubjectColumn]| -> Vec<String> {
+        columns.iter().map(|column| column.column.name.clone()).collect()
+    };
+    let (readable, others): (Vec<&SubjectColumn>, Vec<&SubjectColumn>) = meant
+        .into_iter()
+        .partition(|column| !column.is_unlabelled && is_number(column.column.base_type()));
+    if !others.is_empty() {
+        return Ok(Figures::unknown(format!(
+            "{} may have such values, but is no number or has no label.",
+            listed(&names(&others))
+        )));
+    }
+    let columns = names(&readable);
     if columns.is_empty() {
-        return Ok(Figures::nothing("No column of numbers has one of the names."));
+        return Ok(Figures::nothing("No column has one of the names."));
     }
     let found = subject.largest_value(&columns, criterion.at_most)?;
     Ok(match found {
@@ -387,7 +410,14 @@ fn fewer_than(size: u64, who: &str) -> String {
     }
 }
 
+/// Says that nothing can be measured, because by its labels the table has nothing that an adversary knows or must not learn.
+const NOTHING_MEASURABLE: &str =
+    "No column is labelled as quasi or sensitive, so the labels do not say what an adversary may know.";
+
 fn k_anonymity(subject: &Subject, criterion: &Criterion) -> Result<Figures, Error> {
+    if !subject.has_measured_columns() {
+        return Ok(Figures::unknown(NOTHING_MEASURABLE));
+    }
     let classes = subject.classes()?;
     let Some(k) = classes.summary.k else {
         return Ok(Figures::nothing("The table has no rows."));
@@ -415,6 +445,9 @@ fn k_anonymity(subject: &Subject, criterion: &Criterion) -> Result<Figures, Erro
 }
 
 fn risk(subject: &Subject, criterion: &Criterion, figure: RiskFigure) -> Result<Figures, Error> {
+    if !subject.has_measured_columns() {
+        return Ok(Figures::unknown(NOTHING_MEASURABLE));
+    }
     let classes = subject.classes()?;
     let Some(value) = figure.of(&classes.summary) else {
         return Ok(Figures::nothing("The table has no rows."));

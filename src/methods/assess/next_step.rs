@@ -11,7 +11,7 @@ use pgrx::spi::{quote_identifier, quote_literal, quote_qualified_identifier};
 const MAX_NAME: usize = 63;
 
 /// Returns a statement that makes a view without these columns, identifiers and columns without a label; `None` if that
-/// would leave out nothing more than these, or everything.
+/// would leave out nothing more than these, or everything, or if no name is free.
 pub fn without(subject: &Subject, columns: Vec<String>) -> Result<Option<String>, Error> {
     let is_left_out = |column: &SubjectColumn| {
         let is_unlabelled = column.is_unlabelled && !subject.has_suggested_labels;
@@ -27,14 +27,9 @@ pub fn without(subject: &Subject, columns: Vec<String>) -> Result<Option<String>
         [only] => format!("_without_{only}"),
         several => format!("_without_{}_columns", several.len()),
     };
-    let free = (1u32..).map(|number| match number {
-        1 => shortened(&table, &suffix),
-        _ => shortened(&table, &format!("{suffix}_{number}")),
-    });
-    let mut free = free.map(|name| quote_qualified_identifier(&schema, &name));
-    let view = free
-        .find(|name| relation_named(name).is_none())
-        .ok_or(Error::Internal("no name is free"))?;
+    let Some(view) = free_name(&schema, &table, &suffix) else {
+        return Ok(None);
+    };
     Ok(Some(format!(
         "CREATE VIEW {view} AS SELECT {} FROM {};",
         kept.join(", "),
@@ -42,15 +37,26 @@ pub fn without(subject: &Subject, columns: Vec<String>) -> Result<Option<String>
     )))
 }
 
-/// Returns a name with a suffix, of which as much is cut off as is necessary.
-fn shortened(name: &str, suffix: &str) -> String {
+/// Returns a name for a view that is not taken yet, with its schema; `None` if many are taken.
+fn free_name(schema: &str, table: &str, suffix: &str) -> Option<String> {
+    const MAX_TRIES: u32 = 100;
+    let names = (1..=MAX_TRIES).map(|number| match number {
+        1 => shortened(table, suffix, ""),
+        _ => shortened(table, suffix, &format!("_{number}")),
+    });
+    let mut names = names.map(|name| quote_qualified_identifier(schema, &name));
+    names.find(|name| relation_named(name).is_none())
+}
+
+/// Returns a name with a suffix and a number. As much of the name and the suffix is cut off as is necessary.
+fn shortened(name: &str, suffix: &str, number: &str) -> String {
     let cut = |text: &str, length: usize| -> String {
         let end = (0..=length.min(text.len()))
             .rev()
             .find(|&end| text.is_char_boundary(end));
         text[..end.unwrap_or(0)].into()
     };
-    let suffix = cut(suffix, MAX_NAME / 2);
+    let suffix = cut(suffix, MAX_NAME / 2) + number;
     format!("{}{suffix}", cut(name, MAX_NAME - suffix.len()))
 }
 

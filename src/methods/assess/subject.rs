@@ -52,6 +52,8 @@ pub struct SubjectColumn {
     pub is_unlabelled: bool,
     /// Whether the column is dangerous by what is said about it.
     pub is_sensitive: bool,
+    /// Whether an adversary may know the column by what is said about it.
+    pub is_known: bool,
 }
 
 /// The table that is assessed.
@@ -150,6 +152,7 @@ impl Subject {
         let columns = columns.map(|((column, settings), is_unlabelled)| SubjectColumn {
             column: column.clone(),
             is_sensitive: settings.is_dangerous(),
+            is_known: settings.is_known(),
             label: settings.label,
             is_unlabelled,
         });
@@ -196,6 +199,13 @@ impl Subject {
         Ok(likely
             .filter(|(_, suggestion)| suggested::is_likely(suggestion))
             .collect())
+    }
+
+    /// Returns whether a column is known to an adversary or dangerous.
+    pub fn has_measured_columns(&self) -> bool {
+        self.columns
+            .iter()
+            .any(|column| column.is_known || column.is_sensitive)
     }
 
     /// Returns whether people are counted, and not rows.
@@ -366,24 +376,30 @@ impl Subject {
         })
     }
 
-    /// Returns the largest number in columns, and how many people, or rows, have a number for which `is_beyond` is true
-    /// in SQL; `None` if no row has a number.
+    /// Returns the largest number in columns, and how many people, or rows, have a larger number than the limit; `None` if no
+    /// row has a number. A row whose person is not known counts as a person. The columns have types of numbers.
     pub fn largest_value(&self, columns: &[String], limit: Option<f64>) -> Result<Option<(f64, u64)>, Error> {
+        // No value is too large for numeric, so that no error message contains one.
         let quoted = columns.iter().map(quote_identifier);
         let numbers: Vec<String> = quoted
-            .map(|column| format!("{column}::pg_catalog.float8"))
+            .map(|column| format!("{column}::pg_catalog.numeric"))
             .collect();
         let largest = format!("GREATEST({})", numbers.join(", "));
-        let people: Vec<String> = self.names(|column| column.label == Some(Label::Person));
+        let people = self.names(|column| column.label == Some(Label::Person));
         let people: Vec<String> = people.iter().map(quote_identifier).collect();
+        let people = people.join(", ");
         let counted = match people.is_empty() {
-            true => "*".to_string(),
-            false => format!("DISTINCT ({})", people.join(", ")),
+            true => "pg_catalog.count(*) FILTER (WHERE is_beyond)".to_string(),
+            false => format!(
+                "pg_catalog.count(DISTINCT ({people})) FILTER (WHERE is_beyond AND pg_catalog.num_nonnulls({people}) OPERATOR(pg_catalog.>) 0) \
+                 OPERATOR(pg_catalog.+) pg_catalog.count(*) FILTER (WHERE is_beyond AND pg_catalog.num_nonnulls({people}) OPERATOR(pg_catalog.=) 0)"
+            ),
         };
         let query = format!(
-            "SELECT pg_catalog.max({largest}), \
-                    pg_catalog.count({counted}) FILTER (WHERE {largest} OPERATOR(pg_catalog.>) {limit}::pg_catalog.float8) \
-               FROM {}",
+            "SELECT LEAST(GREATEST(pg_catalog.max(largest), '-1e300'::pg_catalog.numeric), '1e300'::pg_catalog.numeric)::pg_catalog.float8, \
+                    {counted} \
+               FROM (SELECT *, {largest} AS largest, \
+                            {largest} OPERATOR(pg_catalog.>) {limit}::pg_catalog.numeric AS is_beyond FROM {}) AS numbers",
             self.name(),
             limit = limit.map_or("'Infinity'".into(), |limit| limit.to_string()),
         );
@@ -406,7 +422,10 @@ impl Subject {
         min_population: f64,
     ) -> Result<bool, Error> {
         let areas = Relation::whole("population", Some(population))?;
-        if areas.column("population", column).is_err() {
+        let in_table = self.columns.iter().find(|other| other.column.name == column);
+        let in_population = areas.columns().iter().find(|other| other.name == column);
+        let columns = [in_table.map(|found| &found.column), in_population];
+        if !columns.iter().all(|found| found.is_some_and(is_of_builtin_type)) {
             return Ok(false);
         }
         let labels = labels_of(population)?;
@@ -507,6 +526,12 @@ fn relation_with_people(view: Oid) -> Result<Option<String>, Error> {
         }
     }
     Ok(None)
+}
+
+/// Returns whether the type of a column, or the one that its domain is made of, comes with Postgres. A cast from another
+/// type may call a function that its owner wrote.
+fn is_of_builtin_type(column: &ColumnType) -> bool {
+    column.base_type().to_u32() < pg_sys::FirstNormalObjectId
 }
 
 /// Returns what is known about the values of each sensitive column.

@@ -220,7 +220,8 @@ fn only_weight(columns: &[usize]) -> Result<Option<usize>, Error> {
 }
 
 impl ColumnSettings {
-    fn is_known(&self) -> bool {
+    /// Returns whether an adversary may know the column.
+    pub fn is_known(&self) -> bool {
         self.weights
             .as_ref()
             .is_some_and(|weights| weights.may_be_known())

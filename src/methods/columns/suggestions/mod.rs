@@ -20,15 +20,22 @@ use facts::{ColumnExtras, RelationFacts, facts_of};
 use pgrx::pg_sys::{self, Oid};
 use pgrx::prelude::*;
 use sample::RowsRead;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::{CStr, CString};
 
 /// Confidence from which on a suggestion is taken for right.
 const LIKELY: f64 = 0.5;
 
+/// The same for the label ignore, which takes a column out of all measures: more than that nothing is known about it.
+const LIKELY_HARMLESS: f64 = 0.6;
+
 /// Returns whether a suggestion is taken for right.
 pub fn is_likely(suggestion: &Suggestion) -> bool {
-    suggestion.confidence >= LIKELY
+    suggestion.confidence
+        >= match suggestion.label {
+            SuggestedLabel::Ignore => LIKELY_HARMLESS,
+            _ => LIKELY,
+        }
 }
 
 /// Returns the label that a suggestion stands for; `None` if it is not likely, or there is no such label.
@@ -187,7 +194,7 @@ fn column_rows(mut args: Args) -> Result<Vec<ColumnRow>, Error> {
         column_name: column.name,
         label: column.suggestion.label.name(),
         category: column.suggestion.category.name(),
-        confidence: column.suggestion.confidence,
+        confidence: in_hundredths(column.suggestion.confidence),
         evidence: column.suggestion.evidence,
         current_label: column.label.map(|label| label.outline()),
     };
@@ -224,8 +231,20 @@ fn schema_rows(mut args: Args) -> Result<Vec<SchemaRow>, Error> {
             .iter()
             .try_for_each(|&relation| label::check_may_label_relation(relation))?;
     }
-    let values = if full_pass { Values::All } else { Values::None };
-    let mut suggested = suggestions_of(&relations, values, Columns::WithoutOrigin)?;
+    let order: HashMap<u32, usize> = relations.iter().map(|oid| oid.to_u32()).zip(0..).collect();
+    let (read, others) = match full_pass {
+        true => trusted(relations)?,
+        false => (Vec::new(), relations),
+    };
+    if full_pass && !others.is_empty() {
+        notice!(
+            "relations of which no row was read, because reading them may run code of other roles: {}; see disclosure.suggest_labels()",
+            others.len()
+        );
+    }
+    let mut suggested = suggestions_of(&read, Values::All, Columns::WithoutOrigin)?;
+    suggested.extend(suggestions_of(&others, Values::None, Columns::WithoutOrigin)?);
+    suggested.sort_by_key(|relation| order.get(&relation.oid.to_u32()).copied());
     if apply {
         set_labels(c"suggest_labels_in()", &mut suggested)?;
     }
@@ -236,12 +255,40 @@ fn schema_rows(mut args: Args) -> Result<Vec<SchemaRow>, Error> {
             column_name: column.name,
             label: column.suggestion.label.name(),
             category: column.suggestion.category.name(),
-            confidence: column.suggestion.confidence,
+            confidence: in_hundredths(column.suggestion.confidence),
             evidence: column.suggestion.evidence,
             current_label: column.label.map(|label| label.outline()),
         })
     });
     Ok(rows.collect())
+}
+
+/// Returns a confidence in hundredths: it is an estimate.
+fn in_hundredths(confidence: f64) -> f64 {
+    (confidence * 100.0).round() / 100.0
+}
+
+/// Divides relations into those whose rows can be read without running code of roles other than the caller and superusers,
+/// and others. A view, a foreign table or a table with row-level security may run code of its owner. The caller of a function for a
+/// whole schema has not chosen to read each of them.
+fn trusted(relations: Vec<Oid>) -> Result<(Vec<Oid>, Vec<Oid>), Error> {
+    const QUERY: &str = "SELECT c.oid FROM pg_catalog.pg_class c JOIN pg_catalog.pg_roles r ON r.oid OPERATOR(pg_catalog.=) c.relowner \
+          WHERE c.oid OPERATOR(pg_catalog.=) ANY ($1) \
+            AND (r.rolsuper OR r.rolname OPERATOR(pg_catalog.=) CURRENT_USER \
+                 OR NOT c.relrowsecurity AND c.relkind OPERATOR(pg_catalog.=) ANY (ARRAY['r', 'm']::pg_catalog.\"char\"[]))";
+    let mut parameters = Parameters::default();
+    let oids = relations.clone().into_datum();
+    parameters.add(
+        pg_sys::OIDARRAYOID,
+        oids.ok_or(Error::Internal("a list without a value"))?,
+    );
+    let trusted: HashSet<u32> = query::oids(QUERY, &parameters)?
+        .into_iter()
+        .map(|oid| oid.to_u32())
+        .collect();
+    Ok(relations
+        .into_iter()
+        .partition(|oid| trusted.contains(&oid.to_u32())))
 }
 
 /// Returns the relations of a schema that can have labels of their own, by name. Partitions are left to their parents.
@@ -319,7 +366,10 @@ fn set_labels(command: &'static CStr, relations: &mut [SuggestedRelation]) -> Re
         unseen,
     } = not_applied;
     let reasons = [
-        (unlikely, format!("with a confidence below {LIKELY}")),
+        (
+            unlikely,
+            format!("with a confidence below {LIKELY}, or {LIKELY_HARMLESS} to ignore a column"),
+        ),
         (counts, "of the label count, which does not exist yet".into()),
         (taken, "of a label that another column of the relation has".into()),
         (unseen, "to ignore a column of which no value was read".into()),

@@ -107,7 +107,7 @@ impl Rules<'_> {
                 Household,
                 Category::OtherId,
                 3.0,
-                "the name says key of a household",
+                "its name suggests key of a household",
             )),
             Some(TableKind::Event) if self.context.people > 0.0 => Some(Clue::new(
                 Identifier,
@@ -240,7 +240,7 @@ impl Rules<'_> {
                 Identifier,
                 Category::OtherId,
                 3.0,
-                "the name says number of a person",
+                "its name suggests number of a person",
             );
         }
         if is_subject || self.facts.is_primary_key || kind == TableKind::Person && !is_qualified {
@@ -249,7 +249,12 @@ impl Rules<'_> {
             } else {
                 3.5
             };
-            return Clue::new(Person, Category::OtherId, weight, "the name says key of a person");
+            return Clue::new(
+                Person,
+                Category::OtherId,
+                weight,
+                "its name suggests key of a person",
+            );
         }
         if self.reading.key_word() == KeyWord::None && self.facts.kind == TypeKind::Text {
             let weight = 1.5 + 0.5 * self.context.people;
@@ -257,7 +262,7 @@ impl Rules<'_> {
                 Identifier,
                 Category::Name,
                 weight,
-                "the name says a person, in words",
+                "its name suggests a person, in words",
             );
         }
         let weight = 2.0 + 0.5 * self.context.people.max(-0.5);
@@ -265,7 +270,7 @@ impl Rules<'_> {
             Quasi,
             Category::OtherId,
             weight,
-            "the name says key of a second person",
+            "its name suggests key of a second person",
         )
     }
 
@@ -287,7 +292,7 @@ impl Rules<'_> {
         if term.label == SuggestedLabel::Ignore {
             return Some(Clue::ignore(
                 1.5 + best.coverage,
-                "the name says that it concerns no person",
+                "its name suggests that it concerns no person",
             ));
         }
         let is_number = self.facts.kind == TypeKind::Integer;
@@ -301,7 +306,7 @@ impl Rules<'_> {
                 SuggestedLabel::Identifier,
                 Category::Name,
                 weight,
-                "the name says a person, in words",
+                "its name suggests a person, in words",
             ));
         }
         if let Some(clue) = self.described(best) {
@@ -352,7 +357,7 @@ impl Rules<'_> {
                 SuggestedLabel::Weight,
                 Category::Technical,
                 3.0,
-                "the name says weight, in a sample of persons",
+                "its name suggests weight, in a sample of persons",
             )
         })
     }
@@ -376,7 +381,7 @@ impl Rules<'_> {
         let is_fact = matches!(term.category, Category::Health | Category::Offence);
         let is_number = matches!(self.facts.kind, TypeKind::Integer | TypeKind::Decimal);
         let has_keys = self.context.has_key || self.context.person_keys > 0 || self.context.has_names;
-        let reason = "the name says number of persons, and the table has no key";
+        let reason = "its name suggests number of persons, and the table has no key";
         (has_word && is_fact && is_number && !has_keys)
             .then(|| Clue::new(SuggestedLabel::Count, Category::Technical, 3.0, reason))
     }
@@ -391,7 +396,7 @@ impl Rules<'_> {
         };
         let is_word = self.facts.kind == TypeKind::Text || self.reading.key_word() == KeyWord::Key;
         let is_employer = is_about_persons && is_word && self.reading.nouns.iter().any(covers);
-        let reason = "the name says an organisation, and the table is about persons";
+        let reason = "its name suggests an organisation, and the table is about persons";
         is_employer.then(|| Clue::new(SuggestedLabel::Quasi, Category::Demographic, 2.5, reason))
     }
 
@@ -406,10 +411,10 @@ impl Rules<'_> {
         let (_, kind) = self.reading.nouns.iter().find(|(words, _)| is_head(words))?;
         match (kind, best.term.label) {
             (TableKind::Setting | TableKind::Aggregate, _) => {
-                Some(Clue::ignore(1.5, "the name says a setting"))
+                Some(Clue::ignore(1.5, "its name suggests a setting"))
             }
             (TableKind::List, SuggestedLabel::Identifier | SuggestedLabel::Person) => {
-                Some(Clue::ignore(1.5, "the name says a code"))
+                Some(Clue::ignore(1.5, "its name suggests a code"))
             }
             _ => None,
         }
@@ -437,16 +442,16 @@ impl Rules<'_> {
                 SuggestedLabel::Identifier,
                 Category::Name,
                 3.0,
-                "the name says the name of a person",
+                "its name suggests the name of a person",
             )),
-            Some(_) => Some(Clue::ignore(2.0, "the name says the name of a thing")),
+            Some(_) => Some(Clue::ignore(2.0, "its name suggests the name of a thing")),
             None => {
                 let weight = 0.5 + self.context.people * 0.8;
                 Some(Clue::new(
                     SuggestedLabel::Identifier,
                     Category::Name,
                     weight,
-                    "the name says a name",
+                    "its name suggests a name",
                 ))
             }
         }
@@ -590,12 +595,12 @@ impl Rules<'_> {
 /// Returns what a name says that contains this term.
 fn said(term: &Term) -> String {
     match term.label {
-        SuggestedLabel::Ignore => "the name says that it concerns no person".to_string(),
-        SuggestedLabel::Person => "the name says key of a person".to_string(),
-        SuggestedLabel::Household => "the name says key of a household".to_string(),
-        SuggestedLabel::Weight => "the name says sampling weight".to_string(),
-        SuggestedLabel::Count => "the name says number of units".to_string(),
-        _ => format!("the name says {}", describe(term.category)),
+        SuggestedLabel::Ignore => "its name suggests that it concerns no person".to_string(),
+        SuggestedLabel::Person => "its name suggests key of a person".to_string(),
+        SuggestedLabel::Household => "its name suggests key of a household".to_string(),
+        SuggestedLabel::Weight => "its name suggests sampling weight".to_string(),
+        SuggestedLabel::Count => "its name suggests number of units".to_string(),
+        _ => format!("its name suggests {}", describe(term.category)),
     }
 }
 
