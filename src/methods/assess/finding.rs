@@ -253,12 +253,17 @@ fn unlabelled(subject: &Subject) -> Figures {
 }
 
 /// Counts columns of categories of personal data, as suggestions have them. A column that somebody labelled as ignore
-/// does not count. Suggestions may overlook a column, so nothing is known while a column has no label.
+/// does not count. Suggestions may overlook a column, so nothing is known while a column has no label, or while the suggestions
+/// do not recognise a column that outsiders know.
 fn categories(subject: &Subject, options: &MeasureOptions) -> Result<Figures, Error> {
     let wanted = options.categories();
     let is_integer = |oid| matches!(oid, pg_sys::INT2OID | pg_sys::INT4OID | pg_sys::INT8OID);
     let mut columns = Vec::new();
+    let mut recognised = Vec::new();
     for (column, suggestion) in subject.suggestions()? {
+        if suggestion.label != SuggestedLabel::Ignore {
+            recognised.push(&column.column.name);
+        }
         let is_ignored = match column.is_unlabelled {
             true => suggestion.label == SuggestedLabel::Ignore,
             false => column.label == Some(Label::Ignore),
@@ -293,6 +298,16 @@ fn categories(subject: &Subject, options: &MeasureOptions) -> Result<Figures, Er
             }
         }
         columns = small;
+    }
+    // What outsiders know may be of any category, unless its name or values say which.
+    let unrecognised = subject.names(|column| {
+        column.is_known && !column.is_unlabelled && !recognised.contains(&&column.column.name)
+    });
+    if columns.is_empty() && !unrecognised.is_empty() {
+        return Ok(Figures::unknown(format!(
+            "{none_found} But the name and values of {} do not say what it is.",
+            listed(&unrecognised)
+        )));
     }
     if columns.is_empty() && subject.columns.iter().any(|column| column.is_unlabelled) {
         return Ok(Figures {

@@ -209,3 +209,17 @@ RESET ROLE;
 SET client_min_messages = warning;
 DROP SCHEMA planted CASCADE;
 DROP ROLE "pd Suggest";
+
+-- A call for a whole schema reads no views of other roles, because they may call any function.
+CREATE ROLE pd_viewer;
+CREATE SCHEMA shared;
+GRANT ALL ON SCHEMA shared TO pd_viewer;
+SET ROLE pd_viewer;
+CREATE FUNCTION shared.noticed() RETURNS text LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'runs as %', current_user; RETURN 'x'; END $$;
+CREATE VIEW shared.harmless AS SELECT shared.noticed() AS x;
+CREATE TABLE shared.plain (note text);
+RESET ROLE;
+CREATE VIEW shared.own AS SELECT 'a@example.org'::text AS y;
+SELECT relation, column_name FROM disclosure.suggest_labels_in('shared', full_pass => true);
+DROP SCHEMA shared CASCADE;
+DROP ROLE pd_viewer;
