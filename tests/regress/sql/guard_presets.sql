@@ -54,8 +54,10 @@ CREATE TABLE visits (ward text, illness text, code text, name text);
 INSERT INTO visits SELECT 'north', 'illness ' || i % 4, 'c', 'n' FROM generate_series(1, 8) i;
 SELECT disclosure.label_columns('visits', quasi => '{ward}', sensitive => '{illness}', identifier => '{code,name}');
 SELECT disclosure.protect('visits', preset => 'ours');
+RESET ROLE;
 UPDATE disclosure.presets SET at_most = 0.9 WHERE name = 'ours' AND measure = 'privacy_score';
 DELETE FROM disclosure.presets WHERE name = 'ours' AND measure = 'k_anonymity';
+SET ROLE pd_preset_owner;
 SELECT policy, measure, at_least, at_most, min_people, min_confidence, preset FROM disclosure.policies WHERE relation = 'visits'::regclass ORDER BY 1;
 -- A limit that allows some of them.
 SELECT policy, measured, verdict FROM disclosure.check_export('SELECT ward, illness, code FROM visits');
@@ -123,7 +125,7 @@ INSERT INTO trials (query) VALUES
   ('SELECT age FROM (SELECT age, pets FROM admissions) s'), ('SELECT age FROM (SELECT age FROM admissions WHERE pets = 0) s'),
   ('WITH s AS (SELECT age, pets AS p FROM admissions) SELECT p FROM s'),
   ('SELECT age FROM admissions UNION ALL SELECT pets FROM admissions'),
-  ('SELECT age, pets FROM admissions ORDER BY pets LIMIT 5'), ('SELECT age, CASE WHEN smokes THEN 1 END FROM admissions'),
+  ('SELECT age, pets FROM admissions ORDER BY pets LIMIT 1000'), ('SELECT age, CASE WHEN smokes THEN 1 END FROM admissions'),
   ('SELECT age FROM mine'), ('SELECT n FROM mine'), ('SELECT admissions FROM admissions'), ('SELECT ctid FROM admissions'),
   ('SELECT a.age FROM admissions a JOIN admissions b ON a.patient = b.patient AND b.pets = 0'),
   ('SELECT a.age FROM admissions a JOIN admissions b USING (patient)'), ('SELECT count(*) FROM admissions');
