@@ -122,9 +122,9 @@ fn sweep() -> Result<bool, String> {
     // Number of cases if no option says otherwise, as in `make test`.
     let default = match options.sweep.as_str() {
         "limits" => limits::cases(&world),
-        "cancel" => 6 * world.functions.len() as u64,
-        "plans" => 6 * world.functions.len() as u64,
-        _ => 15_000,
+        "cancel" => 5 * world.functions.len() as u64,
+        "plans" => 4 * world.functions.len() as u64,
+        _ => 8_000,
     };
     let plan = plan(&options, default);
     println!(
