@@ -122,8 +122,8 @@ fn name_in<T: PartialEq>(table: &[(&'static str, T)], figure: &T) -> &'static st
     found.map_or("", |(name, _)| name)
 }
 
-/// Returns the figure with this name in a table of names.
-fn named_in<T: Copy>(table: &[(&'static str, T)], name: &str) -> Option<T> {
+/// Returns what has this name in a table of names.
+pub(crate) fn named_in<T: Copy>(table: &[(&'static str, T)], name: &str) -> Option<T> {
     let found = table.iter().find(|(other, _)| *other == name);
     found.map(|(_, figure)| *figure)
 }

@@ -7,9 +7,8 @@ use crate::methods::assess::subject::{ClassFigures, Subject, SubjectColumn};
 use disclosure::Label;
 use disclosure::assess::{Criterion, Measure, Measured, PopulationFigure, Verdict};
 use disclosure::classes::{HIGH_RISKS, SMALL_SIZES};
-use disclosure::columns::suggestions::SuggestedLabel;
+use disclosure::columns::suggestions::{SuggestedLabel, split_words};
 use disclosure::figures::{ColumnFigure, DiversityFigure, RiskFigure};
-use disclosure::spelling;
 use pgrx::pg_sys;
 
 /// What is found for one criterion.
@@ -327,32 +326,16 @@ fn categories(subject: &Subject, options: &MeasureOptions) -> Result<Figures, Er
     Figures::of_columns(subject, columns, why)
 }
 
-/// Returns the words of a name in lower case, and the whole name.
-fn words_of(name: &str) -> impl Iterator<Item = String> {
-    let mut spaced = String::new();
-    let mut was_lower = false;
-    for letter in name.chars() {
-        if was_lower && letter.is_uppercase() {
-            spaced.push(' ');
-        }
-        was_lower = letter.is_lowercase();
-        spaced.push(letter);
-    }
-    let spaced = spelling::normalised(&spaced);
-    let words: Vec<String> = spaced.split(' ').map(String::from).collect();
-    words.into_iter().chain([spelling::normalised(name)])
-}
-
 fn largest_value(
     subject: &Subject,
     criterion: &Criterion,
     options: &MeasureOptions,
 ) -> Result<Figures, Error> {
-    let wanted: Vec<String> = options
+    let wanted: Vec<Vec<String>> = options
         .column_names
         .iter()
         .flatten()
-        .map(|name| spelling::normalised(name))
+        .map(|name| split_words(name))
         .collect();
     let is_number = |oid| {
         matches!(
@@ -367,7 +350,9 @@ fn largest_value(
     };
     let is_meant = |column: &&SubjectColumn| {
         let is_ignored = column.label == Some(Label::Ignore) && !column.is_unlabelled;
-        !is_ignored && words_of(&column.column.name).any(|word| wanted.contains(&word))
+        let words = split_words(&column.column.name);
+        let occurs = |wanted: &Vec<String>| words.windows(wanted.len().max(1)).any(|part| part == wanted);
+        !is_ignored && wanted.iter().any(occurs)
     };
     let meant: Vec<&SubjectColumn> = subject.columns.iter().filter(is_meant).collect();
     let names = |columns: &[&SubjectColumn]| -> Vec<String> {

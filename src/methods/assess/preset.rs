@@ -120,7 +120,7 @@ impl MeasureOptions {
                 "Give an array of categories, such as [\"name\"].",
             ),
             (Measure::CategoryColumns, Some(names), _)
-                if names.is_empty() || names.iter().any(|name| category_named(name).is_none()) =>
+                if names.is_empty() || names.iter().any(|name| Category::named(name).is_none()) =>
             {
                 invalid(
                     "categories must be a list of categories of personal data",
@@ -142,15 +142,8 @@ impl MeasureOptions {
     /// Returns the categories that are counted.
     pub fn categories(&self) -> Vec<Category> {
         let names = self.categories.iter().flatten();
-        names.filter_map(|name| category_named(name)).collect()
+        names.filter_map(|name| Category::named(name)).collect()
     }
-}
-
-fn category_named(name: &str) -> Option<Category> {
-    let mut words = Category::WORDS.iter();
-    words
-        .find(|(word, _)| *word == name)
-        .map(|(_, category)| *category)
 }
 
 impl Preset {

@@ -1,7 +1,7 @@
 //! What a criterion can limit.
 
 use crate::classes::{HIGH_RISKS, RiskSummary};
-use crate::figures::{ColumnFigure, DiversityFigure, RiskFigure};
+use crate::figures::{ColumnFigure, DiversityFigure, RiskFigure, named_in};
 
 /// What a criterion limits. The names are those of the outputs that have the figures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,8 +108,7 @@ const _: () = assert!(HIGH_RISKS[0] == 5 && HIGH_RISKS[1] == 11 && HIGH_RISKS[2]
 impl Measure {
     /// Returns the measure with this name.
     pub fn named(name: &str) -> Option<Self> {
-        let own = MEASURES.iter().find(|(other, _)| *other == name);
-        own.map(|(_, measure)| *measure)
+        named_in(&MEASURES, name)
             .or_else(|| ColumnFigure::named(name).map(Measure::Columns))
             .or_else(|| RiskFigure::named(name).map(Measure::Risk))
             .or_else(|| DiversityFigure::named(name).map(Measure::Diversity))

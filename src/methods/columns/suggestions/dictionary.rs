@@ -125,17 +125,12 @@ fn added() -> Result<Vec<Term>, Error> {
                 Some(Term {
                     language: text(row, 0)?,
                     term: text(row, 1)?,
-                    matching: meaning(&text(row, 2)?, &Matching::WORDS)?,
-                    category: meaning(&text(row, 3)?, &Category::WORDS)?,
-                    label: meaning(&text(row, 4)?, &SuggestedLabel::WORDS)?,
+                    matching: Matching::named(&text(row, 2)?)?,
+                    category: Category::named(&text(row, 3)?)?,
+                    label: SuggestedLabel::named(&text(row, 4)?)?,
                 })
             };
             Ok((0..answer.rows()).filter_map(term).collect())
         }
     })
-}
-
-fn meaning<T: Copy>(wanted: &str, words: &[(&'static str, T)]) -> Option<T> {
-    let found = words.iter().find(|(word, _)| *word == wanted);
-    found.map(|(_, meaning)| *meaning)
 }

@@ -1,5 +1,7 @@
 //! Categories of personal data.
 
+use crate::figures::named_in;
+
 /// What a column is about: the 18 identifiers of HIPAA's safe harbor (45 CFR 164.514(b)(2)), the special categories of
 /// GDPR article 9, and a few more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -109,6 +111,11 @@ impl Category {
         ("education", Category::Education),
         ("offence", Category::Offence),
     ];
+
+    /// Returns what a word in SQL stands for.
+    pub fn named(word: &str) -> Option<Self> {
+        named_in(&Self::WORDS, word)
+    }
 
     /// Returns the word in SQL.
     pub fn name(self) -> &'static str {

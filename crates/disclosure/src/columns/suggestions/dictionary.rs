@@ -1,5 +1,6 @@
 //! Terms that tell from its name or comment what a column is about.
 
+use crate::figures::named_in;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 
@@ -44,6 +45,11 @@ impl Matching {
         ("words", Matching::Words),
         ("part", Matching::Part),
     ];
+
+    /// Returns what a word in SQL stands for.
+    pub fn named(word: &str) -> Option<Self> {
+        named_in(&Self::WORDS, word)
+    }
 
     /// Returns the word in SQL.
     pub fn name(self) -> &'static str {

@@ -20,10 +20,12 @@ mod rules;
 mod table_kind;
 mod term_files;
 
+use crate::figures::named_in;
 pub use anonymizer::AnonymizerRule;
 pub use category::Category;
 pub use dictionary::{Dictionary, Matching, Term};
 pub use facts::{ColumnFacts, ColumnStatistics, TableFacts, TypeKind};
+pub use name_words::split_words;
 use reading::Reading;
 use rules::Rules;
 use table_kind::{Context, TableKind};
@@ -61,6 +63,11 @@ impl SuggestedLabel {
         ("count", SuggestedLabel::Count),
         ("ignore", SuggestedLabel::Ignore),
     ];
+
+    /// Returns what a word in SQL stands for.
+    pub fn named(word: &str) -> Option<Self> {
+        named_in(&Self::WORDS, word)
+    }
 
     /// Returns the word in SQL.
     pub fn name(self) -> &'static str {

@@ -4,7 +4,7 @@ use crate::semantic::Folding;
 
 /// Returns the words of a name or comment in lower case, without accents and English plurals. `birthDate2`,
 /// `BIRTH_DATE_2` and `birth-date 2` have the same words.
-pub(super) fn split_words(text: &str) -> Vec<String> {
+pub fn split_words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let folding = Folding { plurals: true };
     folding.words(&separate(text), &mut String::new(), |word| {

@@ -113,16 +113,14 @@ fn parse_line(language: &str, line: &str) -> Result<Option<Line>, String> {
         };
         return Ok(Some(Line::Nouns(items().map(split_sign).map(noun).collect())));
     }
-    let category = Category::WORDS.iter().find(|(word, _)| *word == first);
-    let (_, category) = category.ok_or_else(|| format!("unknown category: {first}"))?;
-    let label = SuggestedLabel::WORDS.iter().find(|(word, _)| *word == second);
-    let (_, label) = label.ok_or_else(|| format!("unknown label: {second}"))?;
+    let category = Category::named(first).ok_or_else(|| format!("unknown category: {first}"))?;
+    let label = SuggestedLabel::named(second).ok_or_else(|| format!("unknown label: {second}"))?;
     let term = |(matching, term)| Term {
         language: language.to_string(),
         term,
         matching,
-        label: *label,
-        category: *category,
+        label,
+        category,
     };
     Ok(Some(Line::Terms(items().map(split_sign).map(term).collect())))
 }
